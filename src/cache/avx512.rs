@@ -56,6 +56,12 @@ const fn bytes_by(divisor: u8, shift: u32) -> [u8; 64] {
 }
 
 impl HashBlock for Avx512 {
+    type Prober = Avx2;
+
+    fn prober(self) -> Avx2 {
+        self.into()
+    }
+
     #[inline]
     fn hash_block(
         &self,

@@ -230,7 +230,13 @@ pub(crate) struct Hashed {
 }
 
 /// The first step of probing, as a tier does it.
-pub(crate) trait HashBlock {
+pub(crate) trait HashBlock: Copy {
+    /// What probes for it.
+    type Prober: ProbeCache;
+
+    /// Returns what probes for it.
+    fn prober(self) -> Self::Prober;
+
     /// Writes the probes of the pieces of a block and prefetches their buckets.
     ///
     /// Pieces end at the bytes of the block where `ends` has bits; the first starts with the block, at

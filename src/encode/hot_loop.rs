@@ -124,7 +124,7 @@ impl PieceEncoder<'_> {
         text: &[u8],
     ) -> Result<(), EncodeError> {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        let source = match compiled::encode_chunk(self, source, tier, text) {
+        let source = match tiers::encode_chunk(self, source, tier, text) {
             Ok(result) => return result,
             Err(source) => source,
         };
@@ -299,7 +299,7 @@ impl<'p, 'a, 't, H: HashBlock, P: ProbeCache> EncodeSink<'p, 'a, 't, H, P> {
 
 /// The loop, compiled for SSE4.1 or NEON, for AVX2, and for AVX-512 where blocks are classified and hashed by that.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod compiled {
+mod tiers {
     #![allow(unsafe_code)]
     #![expect(
         clippy::inline_always,
@@ -312,9 +312,7 @@ mod compiled {
     use crate::split::masks::Classify;
     use crate::split::native;
     use crate::util::tier::Tier;
-    use crate::util::vector::Simd128;
-    #[cfg(target_arch = "x86_64")]
-    use crate::util::vector::{avx2::Avx2, avx512::Avx512};
+    use crate::util::vector::{dispatch, for_each_tier};
 
     /// As [`PieceEncoder::encode_chunk`]; returns the source, and nothing is done, for another tier or on a machine
     /// without it.
@@ -329,49 +327,32 @@ mod compiled {
             source,
             text,
         };
-        #[cfg(target_arch = "x86_64")]
-        {
-            if tier == Tier::Avx512
-                && let Some(avx512) = Avx512::detect()
-            {
-                // SAFETY: the proof says that the machine has what the function is compiled for.
-                return Ok(unsafe { by_avx512(chunk, avx512) });
-            }
-            if tier.has_avx2()
-                && let Some(avx2) = Avx2::detect()
-            {
-                // SAFETY: as above.
-                return Ok(unsafe { by_avx2(chunk, avx2) });
-            }
-        }
-        if tier == Tier::Simd128
-            && let Some(simd128) = Simd128::detect()
-        {
-            // SAFETY: as above.
-            return Ok(unsafe { by_simd128(chunk, simd128) });
-        }
+        dispatch!(tier, |proof| Ok(proof.run(chunk)));
         Err(chunk.source)
     }
 
-    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "ssse3,sse4.1,popcnt"))]
-    #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
-    fn by_simd128(chunk: Chunk<'_, '_, '_>, simd128: Simd128) -> Result<(), EncodeError> {
-        chunk.run(simd128, simd128)
+    /// A tier for which the loop is compiled.
+    trait Run {
+        fn run(self, chunk: Chunk<'_, '_, '_>) -> Result<(), EncodeError>;
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn by_avx2(chunk: Chunk<'_, '_, '_>, avx2: Avx2) -> Result<(), EncodeError> {
-        chunk.run(avx2, avx2)
+    /// Compiles the loop with the target features of a tier.
+    macro_rules! compile {
+        ($tier:ty, $features:literal) => {
+            impl Run for $tier {
+                fn run(self, chunk: Chunk<'_, '_, '_>) -> Result<(), EncodeError> {
+                    #[target_feature(enable = $features)]
+                    fn compiled(tier: $tier, chunk: Chunk<'_, '_, '_>) -> Result<(), EncodeError> {
+                        chunk.run(tier, tier.prober())
+                    }
+                    // SAFETY: `self` proves that the machine has what the function is compiled for.
+                    unsafe { compiled(self, chunk) }
+                }
+            }
+        };
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(
-        enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
-    )]
-    fn by_avx512(chunk: Chunk<'_, '_, '_>, avx512: Avx512) -> Result<(), EncodeError> {
-        chunk.run(avx512, Avx2::from(avx512))
-    }
+    for_each_tier!(compile, 128..=512);
 
     /// The steps that all share.
     struct Chunk<'p, 'a, 's> {

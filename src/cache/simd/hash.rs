@@ -40,6 +40,12 @@ const FIRST_BYTES: [u8; 32] = {
 };
 
 impl<R: Compiled> HashBlock for R {
+    type Prober = Self;
+
+    fn prober(self) -> Self {
+        self
+    }
+
     #[inline]
     fn hash_block(
         &self,

@@ -11,7 +11,6 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod compiled;
 mod half;
 mod hash;
 #[cfg(target_arch = "aarch64")]
@@ -19,6 +18,7 @@ mod neon;
 mod probe;
 #[cfg(target_arch = "x86_64")]
 mod sse;
+mod tiers;
 
 use std::mem::MaybeUninit;
 

@@ -23,6 +23,7 @@ use crate::checkpoint::Interrupted;
 use crate::util::block::{BLOCK_LEN, Block, OVERHANG};
 use crate::util::memory::Growable;
 use crate::util::tier::Tier;
+use crate::util::vector::dispatch;
 
 /// Receives the pieces of a text, in order.
 pub(crate) trait Sink {
@@ -100,28 +101,9 @@ pub(crate) fn split_into<S: Sink>(
     offset: &mut usize,
     sink: &mut S,
 ) -> Result<(), S::Error> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use crate::util::vector::{avx2::Avx2, avx512::Avx512};
-        use tiers::SplitInto;
-
-        if tier == Tier::Avx512
-            && let Some(avx512) = Avx512::detect()
-        {
-            return avx512.split_into(rule, text, offset, sink);
-        }
-        if tier.has_avx2()
-            && let Some(avx2) = Avx2::detect()
-        {
-            return avx2.split_into(rule, text, offset, sink);
-        }
-    }
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    if tier == Tier::Simd128
-        && let Some(simd128) = crate::util::vector::Simd128::detect()
-    {
-        return tiers::SplitInto::split_into(simd128, rule, text, offset, sink);
-    }
+    dispatch!(tier, |proof| tiers::SplitInto::split_into(
+        proof, rule, text, offset, sink
+    ));
     split_portably(rule, tier, text, offset, sink)
 }
 

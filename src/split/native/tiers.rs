@@ -9,9 +9,7 @@ use crate::split::masks::{Classify, Masks};
 use crate::split::rule::Rule;
 use crate::split::{ranges, vector};
 use crate::util::block::Block;
-use crate::util::vector::Simd128;
-#[cfg(target_arch = "x86_64")]
-use crate::util::vector::{avx2::Avx2, avx512::Avx512};
+use crate::util::vector::for_each_tier;
 
 /// A tier whose loop over blocks is compiled with its instructions.
 pub(super) trait SplitInto: Classify {
@@ -86,14 +84,4 @@ macro_rules! compile {
     };
 }
 
-#[cfg(target_arch = "aarch64")]
-compile!(Simd128, "neon");
-#[cfg(target_arch = "x86_64")]
-compile!(Simd128, "ssse3,sse4.1,popcnt");
-#[cfg(target_arch = "x86_64")]
-compile!(Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
-#[cfg(target_arch = "x86_64")]
-compile!(
-    Avx512,
-    "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
-);
+for_each_tier!(compile, 128..=512);

@@ -25,6 +25,64 @@ pub(crate) use simd128::Simd128;
 
 use crate::util::block::BLOCK_LEN;
 
+/// Returns the value of an expression from the function that it stands in, for a tier with vectors on a machine that has
+/// it, with the proof of that. What stands behind is for other tiers and machines.
+macro_rules! dispatch {
+    ($tier:expr, |$proof:ident| $value:expr) => {
+        $crate::util::vector::dispatch!($tier, |$proof| $value, avx512: $value)
+    };
+    ($tier:expr, |$proof:ident| $value:expr, avx512: $by_avx512:expr) => {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use $crate::util::vector::{avx2::Avx2, avx512::Avx512};
+
+            if $tier == $crate::util::tier::Tier::Avx512
+                && let Some($proof) = Avx512::detect()
+            {
+                return $by_avx512;
+            }
+            if $tier.has_avx2()
+                && let Some($proof) = Avx2::detect()
+            {
+                return $value;
+            }
+        }
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        if $tier == $crate::util::tier::Tier::Simd128
+            && let Some($proof) = $crate::util::vector::Simd128::detect()
+        {
+            return $value;
+        }
+    };
+}
+pub(crate) use dispatch;
+
+/// Passes tiers with vectors to a macro, each as its proof and its target features: those but AVX-512 with `128..=256`.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! for_each_tier {
+    ($compile:ident, 128..=256) => {
+        #[cfg(target_arch = "aarch64")]
+        $compile!($crate::util::vector::Simd128, "neon");
+        #[cfg(target_arch = "x86_64")]
+        $compile!($crate::util::vector::Simd128, "ssse3,sse4.1,popcnt");
+        #[cfg(target_arch = "x86_64")]
+        $compile!(
+            $crate::util::vector::avx2::Avx2,
+            "avx2,bmi1,bmi2,lzcnt,popcnt"
+        );
+    };
+    ($compile:ident, 128..=512) => {
+        $crate::util::vector::for_each_tier!($compile, 128..=256);
+        #[cfg(target_arch = "x86_64")]
+        $compile!(
+            $crate::util::vector::avx512::Avx512,
+            "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+        );
+    };
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) use for_each_tier;
+
 /// An instruction set with vectors of bytes.
 pub(crate) trait Vector: Copy {
     /// 64 bytes, in as many registers as they take.

@@ -87,6 +87,7 @@ INNER = [
     "reference_sentencepiece",
     "results",
     "special",
+    "source",
     "splitting",
     "streaming",
 ]

@@ -5,7 +5,7 @@
 //! 64 bytes then knows them all: it has a byte for each third byte, and in that a bit for each second one.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod compiled;
+mod tiers;
 
 use crate::util::tier::Tier;
 use crate::util::vector::Vector;
@@ -92,7 +92,7 @@ impl Groups {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn classify_with(&self, tier: Tier, window: &Window, begin: [u8; 2]) -> Option<Others> {
         let [lead, next] = begin;
-        compiled::classify(tier, window, begin, &self.groups[number(lead, next)])
+        tiers::classify(tier, window, begin, &self.groups[number(lead, next)])
     }
 
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -8,9 +8,7 @@ use super::super::probe::{BlockProbes, CacheView, Hashed, Probe, ProbeSlice};
 use super::{Compiled, Room, hash, probe};
 use crate::token::TokenId;
 use crate::util::block::Block;
-use crate::util::vector::Simd128;
-#[cfg(target_arch = "x86_64")]
-use crate::util::vector::avx2::Avx2;
+use crate::util::vector::for_each_tier;
 
 /// Compiles both steps of a tier with its target features.
 macro_rules! compile {
@@ -67,9 +65,4 @@ macro_rules! compile {
     };
 }
 
-#[cfg(target_arch = "aarch64")]
-compile!(Simd128, "neon");
-#[cfg(target_arch = "x86_64")]
-compile!(Simd128, "ssse3,sse4.1,popcnt");
-#[cfg(target_arch = "x86_64")]
-compile!(Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
+for_each_tier!(compile, 128..=256);
