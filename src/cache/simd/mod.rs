@@ -2,7 +2,7 @@
 //! [`Scalar`](super::Scalar).
 //!
 //! What a tier does by instructions of its own is in [`Registers`]; [`hash`] and [`probe`] are generic over it, and
-//! [`compiled`] compiles them for each tier.
+//! [`tiers`] compiles them for each tier.
 #![allow(unsafe_code)]
 #![expect(
     clippy::inline_always,
