@@ -27,7 +27,7 @@ from typing import Any
 import bytemill
 from bytemill import jobs
 from bytemill.documents.blocks import BatchReader
-from bytemill.documents.sources import files_in
+from bytemill.documents.sources import Reading, files_in
 from bytemill.shards import write_shards
 from harness import record
 from harness.memory import resident_bytes
@@ -62,7 +62,7 @@ def measured(rows: list[Row], /, **names: Any) -> Iterator[Row]:
 
 def reader() -> BatchReader:
     """Returns what reads the files."""
-    return BatchReader(field="text", lines=False, errors="strict", pattern=PATTERN, special_tokens=())
+    return BatchReader(Reading(("text",)), pattern=PATTERN, special_tokens=())
 
 
 def size_of(folder: Path) -> int:

@@ -6,18 +6,21 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from operator import index
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     import numpy.typing as npt
 
 __all__ = [
+    "Field",
+    "InvalidUtf8",
+    "Reading",
     "byte_limit",
     "check_type",
     "integer",
@@ -242,3 +245,73 @@ def integer_type(dtype: npt.DTypeLike, highest: int) -> np.dtype[Any]:
             f"{np.min_scalar_type(highest)}"
         )
     return kind
+
+
+# How documents are read, for all functions that read them.
+
+# The fields of JSON lines, or columns of Parquet, that hold text: the first that a line or file has; `None`
+# for the default, which says nothing of files whose names do not.
+Field: TypeAlias = str | Sequence[str] | None
+
+# What becomes of bytes that are not UTF-8: an error, U+FFFD, or the bytes themselves.
+InvalidUtf8: TypeAlias = Literal["strict", "replace", "keep"]
+
+
+class Reading(NamedTuple):
+    """How the documents of files are read.
+
+    Attributes:
+        field: The fields of JSON lines or columns of Parquet, of which the first that a line or file has is
+            used; `None` for "text". If they are given, what is not Parquet is JSON lines.
+        lines: Whether each line of a text is a document, its line break included.
+        errors: Whether bytes that are not UTF-8 are an error, become U+FFFD or stay.
+    """
+
+    field: tuple[str, ...] | None = None
+    lines: bool = False
+    errors: InvalidUtf8 = "strict"
+
+    @classmethod
+    def checked(
+        cls, field: Field, lines: object, errors: InvalidUtf8, known: Sequence[str] = get_args(InvalidUtf8)
+    ) -> Reading:
+        """Returns how documents are read by these arguments of functions for everybody.
+
+        Args:
+            field: The name of a field, or several.
+            lines: Whether each line of a text is a document.
+            errors: What becomes of bytes that are not UTF-8.
+            known: What `errors` may be.
+
+        Raises:
+            TypeError: The name of a field is not a string.
+            ValueError: There is no name; `errors` is unknown; or a field is given and `lines` is true,
+                although no file is then read as text.
+        """
+        if errors not in known:
+            raise ValueError(f"errors must be one of {', '.join(known)}, not {errors!r}")
+        fields = fields_of(field)
+        if fields is not None and lines:
+            raise ValueError(
+                "lines are those of text, and with a field all files are JSON lines or Parquet: pass either "
+                "--lines (lines=True) or --field (field=)"
+            )
+        return cls(fields, bool(lines), errors)
+
+
+def fields_of(field: Field) -> tuple[str, ...] | None:
+    """Returns the names of fields that were given; `None` if none were.
+
+    Raises:
+        TypeError: A name is not a string.
+        ValueError: There is no name.
+    """
+    if field is None:
+        return None
+    names = (field,) if isinstance(field, str) else tuple(field)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"field must be a name or several, not {type(name).__name__}")
+    if not names:
+        raise ValueError("field must be a name or several, or None for 'text', got no name")
+    return names

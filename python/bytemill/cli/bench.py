@@ -26,7 +26,7 @@ from bytemill.io.reading import file_of, located
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from bytemill.cli.reading import Reading
+    from bytemill.documents.sources import Reading
 
 __all__ = ["ENGINES", "Engine", "engine", "own_library"]
 

@@ -26,8 +26,8 @@ from bytemill.cli.reading import Meter, TextBatch, input_name, named_special, te
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
+    from bytemill.documents.sources import Reading
 
 
 # Texts of fewer characters are counted sooner than threads start and NumPy is imported.

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bytemill.cli.id_files import Block
-    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
+    from bytemill.documents.sources import Reading
 
 
 @click.command

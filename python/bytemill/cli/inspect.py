@@ -32,8 +32,8 @@ from bytemill.cli.options import (
     threads_option,
 )
 from bytemill.cli.output import output_file, prints_result
-from bytemill.cli.reading import Reading, input_name, named_special
-from bytemill.documents.sources import is_name
+from bytemill.cli.reading import input_name, named_special
+from bytemill.documents.sources import Reading, is_name
 from bytemill.model import MODEL_PREFIX_TO_ENCODING, MODEL_TO_ENCODING, closest_models
 from bytemill.registry import list_encoding_names
 

@@ -26,8 +26,8 @@ from bytemill.cli.units import showing, unit_bytes_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
+    from bytemill.documents.sources import Reading
     from bytemill.jobs import Plan, Status
 
 work_option = click.option(

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 
-from bytemill._arguments import parse_bytes, parse_tokens
+from bytemill._arguments import Reading, parse_bytes, parse_tokens
 from bytemill._messages import printable
 from bytemill.cli import did_you_mean, encoding_of
-from bytemill.cli.reading import STANDARD_INPUT, Reading, documents, text_hint
+from bytemill.cli.reading import STANDARD_INPUT, documents, text_hint
 from bytemill.io.uris import is_uri, without_scheme
 
 if TYPE_CHECKING:

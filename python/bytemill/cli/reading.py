@@ -11,10 +11,11 @@ from pathlib import Path
 from stat import S_ISREG
 from string import whitespace
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import click
 
+from bytemill._arguments import Reading
 from bytemill.cli.output import input_bytes, is_terminal
 from bytemill.errors import DisallowedSpecialTokenError
 from bytemill.io.uris import is_uri
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = [
     "STANDARD_INPUT",
     "Meter",
-    "Reading",
     "TextBatch",
     "documents",
     "input_name",
@@ -47,21 +47,6 @@ STANDARD_INPUT = "-"
 # Seconds of work before progress is shown, and between two updates.
 FIRST = 1.0
 INTERVAL = 0.2
-
-
-class Reading(NamedTuple):
-    """How files are read: the options that commands share, by the library's names of arguments.
-
-    Attributes:
-        field: The fields of JSON lines or columns of Parquet, `None` for "text". If they are given, what is
-            not Parquet is JSON lines, standard input too; otherwise standard input is text.
-        lines: Whether each line of a text is a document, its line break included.
-        errors: Whether bytes that are not UTF-8 are an error, or become U+FFFD.
-    """
-
-    field: tuple[str, ...] | None = None
-    lines: bool = False
-    errors: Literal["strict", "replace"] = "strict"
 
 
 AS_USUAL = Reading()
@@ -136,7 +121,7 @@ def text_batches(
     from bytemill.documents.blocks import BatchReader
 
     reader = BatchReader(
-        **reading._asdict(),
+        reading,
         pattern=None if encoding is None else encoding._pattern,  # noqa: SLF001 - of this library
         special_tokens=special_tokens,
     )

@@ -29,9 +29,9 @@ from bytemill.cli.units import showing, units_options
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bytemill.cli.reading import Reading
     from bytemill.cli.units import Units
     from bytemill.core import Encoding
+    from bytemill.documents.sources import Reading
 
 
 def tokens_of(_: click.Context, __: click.Parameter, values: Sequence[str]) -> list[int | str]:
@@ -205,7 +205,7 @@ def write_units(  # noqa: PLR0913 - what the command was given
 
     if options.pop("name") != DEFAULT_NAME or options.pop("resume") or options.pop("trust_sources"):
         raise click.UsageError("--name, --resume and --trust-sources are for -o: --work resumes by itself")
-    check_options(encoding, **reading._asdict(), **options)
+    check_options(encoding, reading, **options)
     executor = units.executor(threads)
     plan = units.plan(files, reading)
     with showing(plan) as show:

@@ -27,8 +27,8 @@ from bytemill.formats.json_file import json_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
+    from bytemill.documents.sources import Reading
 
 # The name of a part: the stem of its file, and its number.
 PART = re.compile(r"(.+)\.[0-9]{4,}\.txt", re.DOTALL)

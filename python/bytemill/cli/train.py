@@ -20,7 +20,7 @@ from bytemill.cli.options import (
     threads_option,
     token_count,
 )
-from bytemill.cli.reading import STANDARD_INPUT, Meter, Reading, source_of
+from bytemill.cli.reading import STANDARD_INPUT, Meter, source_of
 from bytemill.cli.units import Units, units_options
 from bytemill.io import writing
 from bytemill.io.atomic import check_folder, check_writable
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from bytemill.core import Encoding
     from bytemill.documents.blocks import Batch
+    from bytemill.documents.sources import Reading
     from bytemill.training.counts import PieceCounts
 
 __all__ = ["FORMATS_HELP", "Target", "target_of", "train_model"]
@@ -430,7 +431,7 @@ def add_files(counts: PieceCounts, files: Sequence[str], reading: Reading, threa
         def show(batch: Batch) -> None:
             meter.add("counting", batch.read, batch.size)
 
-        add_source(counts, source, **reading._asdict(), num_threads=thread_count(threads), report=show)
+        add_source(counts, source, reading, num_threads=thread_count(threads), report=show)
 
 
 def check_together(

@@ -17,8 +17,8 @@ from bytemill.cli.reading import STANDARD_INPUT, Meter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
+    from bytemill.documents.sources import Reading
     from bytemill.jobs import Executor, Plan, Progress
     from bytemill.training.counts import PieceCounts
 

@@ -17,8 +17,8 @@ from bytemill.cli.reading import Meter, documents
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bytemill.cli.reading import Reading
     from bytemill.core import Encoding
+    from bytemill.documents.sources import Reading
 
 
 @click.command

@@ -13,7 +13,7 @@ import io
 import sys
 from bisect import bisect_left
 from itertools import accumulate, pairwise
-from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard, get_args
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
 
 from bytemill._backend import (
     build_splitter,
@@ -26,7 +26,7 @@ from bytemill._messages import import_optional
 from bytemill.documents.json_lines import few_json_texts, json_texts, line_error
 from bytemill.documents.parquet import column_batches, first_invalid
 from bytemill.documents.readers import decompressed, line_blocks, read_full, skip
-from bytemill.documents.sources import DEFAULT_FIELDS, check_start, fields_of, items_of, kind_of, opened
+from bytemill.documents.sources import DEFAULT_FIELDS, check_start, items_of, kind_of, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer
 
-    from bytemill.documents.sources import Field, Stream
+    from bytemill.documents.sources import Reading, Stream
 
     Offsets: TypeAlias = list[int] | npt.NDArray[np.int64]
     from bytemill.documents.sources import Document, Source
@@ -45,7 +45,6 @@ __all__ = [
     "BatchReader",
     "Block",
     "FileReader",
-    "InvalidUtf8",
     "Position",
     "SmallDocument",
     "is_in_memory",
@@ -61,9 +60,6 @@ CUT_WINDOW = 1 << 16
 WORTH_NUMPY = 1 << 16
 
 HINT = "convert the file, or replace such bytes with U+FFFD (--errors replace, errors='replace')"
-
-# What becomes of bytes that are not UTF-8: an error, U+FFFD, or they stay.
-InvalidUtf8: TypeAlias = Literal["strict", "replace", "keep"]
 
 
 class Position(NamedTuple):
@@ -133,12 +129,10 @@ class SmallDocument(NamedTuple):
 class FileReader:
     """Reads files in blocks."""
 
-    def __init__(  # noqa: PLR0913 - all have names
+    def __init__(
         self,
+        reading: Reading,
         *,
-        field: Field,
-        lines: bool,
-        invalid: InvalidUtf8,
         pattern: str | None,
         special_tokens: Iterable[str],
         block_bytes: int,
@@ -147,33 +141,16 @@ class FileReader:
         """Creates a reader.
 
         Args:
-            field: The field of JSON Lines, or column of Parquet, with the text: a name; several, of which the
-                first that a line or file has is used; or `None` for "text". If given, every file except
-                Parquet is read as JSON Lines, whatever its name.
-            lines: Whether each line of a text file is a document, its line break included.
-            invalid: How to handle invalid UTF-8.
+            reading: How files are read, and documents as `bytes`.
             pattern: The pattern that will split the texts; `None` for none.
             special_tokens: Strings that will cut texts before that, or must not occur.
             block_bytes: The size of a block, at least, except for the last one of a file.
             num_threads: The maximum number of threads.
-
-        Raises:
-            TypeError: The name of a field is not a string.
-            ValueError: `invalid` is unknown; or a field is given and `lines` is true, although no file is
-                then read as text.
         """
-        if invalid not in get_args(InvalidUtf8):
-            raise ValueError(f"errors must be one of {', '.join(get_args(InvalidUtf8))}, not {invalid!r}")
-        fields = fields_of(field)
-        if fields is not None and lines:
-            raise ValueError(
-                "lines are those of text, and with a field all files are JSON lines or Parquet: pass either "
-                "--lines (lines=True) or --field (field=)"
-            )
-        self._has_field = fields is not None
-        self._fields = fields or DEFAULT_FIELDS
-        self._lines = lines
-        self._invalid = invalid
+        self._has_field = reading.field is not None
+        self._fields = reading.field or DEFAULT_FIELDS
+        self._lines = reading.lines
+        self._invalid = reading.errors
         self._special_tokens = [token.encode() for token in special_tokens]
         self._splitter = None if pattern is None else build_splitter(pattern)
         self._block_bytes = block_bytes
@@ -404,28 +381,16 @@ class Batch(NamedTuple):
 class BatchReader:
     """Reads sources in batches."""
 
-    def __init__(
-        self,
-        *,
-        field: Field,
-        lines: bool,
-        errors: InvalidUtf8,
-        pattern: str | None,
-        special_tokens: Iterable[str],
-    ) -> None:
+    def __init__(self, reading: Reading, *, pattern: str | None, special_tokens: Iterable[str]) -> None:
         """Creates a reader.
 
         Args:
-            field: Same as in `FileReader`.
-            lines: Same as in `FileReader`.
-            errors: How to handle invalid UTF-8, also in documents as `bytes`.
+            reading: Same as in `FileReader`.
             pattern: The pattern that will split the texts; `None` for none.
             special_tokens: Strings that will cut texts before that.
         """
         self._files = FileReader(
-            field=field,
-            lines=lines,
-            invalid=errors,
+            reading,
             pattern=pattern,
             special_tokens=special_tokens,
             block_bytes=BLOCK_BYTES,

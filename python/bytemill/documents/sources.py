@@ -6,12 +6,13 @@ import errno
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Literal, NamedTuple, TypeAlias
 
+from bytemill._arguments import Field, InvalidUtf8, Reading
 from bytemill._messages import import_optional, named
 from bytemill.io.uris import identity, is_uri, listed, open_input, without_scheme
 
@@ -26,15 +27,16 @@ __all__ = [
     "Document",
     "Field",
     "FileRange",
+    "InvalidUtf8",
     "Kind",
     "ObjectPath",
+    "Reading",
     "Source",
     "Stream",
     "check_documents",
     "check_files",
     "check_package",
     "check_start",
-    "fields_of",
     "files_in",
     "items_of",
     "kind_of",
@@ -105,9 +107,6 @@ class ObjectPath(os.PathLike[str]):
 Document: TypeAlias = str | bytes
 Source: TypeAlias = str | os.PathLike[str] | Iterable[Document | os.PathLike[str] | Stream | FileRange]
 
-# The fields of JSON lines, or columns of Parquet, that hold text: the first that a line or file has; `None`
-# for the default, which says nothing of files whose names do not.
-Field: TypeAlias = str | Sequence[str] | None
 
 Kind: TypeAlias = Literal["text", "json lines", "parquet"]
 
@@ -302,24 +301,6 @@ def state_of(file: IO[bytes], name: str) -> tuple[int, int | str]:
         return identity(name)
     status = os.fstat(file.fileno())
     return (status.st_size, status.st_mtime_ns) if S_ISREG(status.st_mode) else (0, 0)
-
-
-def fields_of(field: Field) -> tuple[str, ...] | None:
-    """Returns the names of fields that were given; `None` if none were.
-
-    Raises:
-        TypeError: A name is not a string.
-        ValueError: There is no name.
-    """
-    if field is None:
-        return None
-    names = (field,) if isinstance(field, str) else tuple(field)
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"field must be a name or several, not {type(name).__name__}")
-    if not names:
-        raise ValueError("field must be a name or several, or None for 'text', got no name")
-    return names
 
 
 def kind_of(name: str, *, has_field: bool) -> Kind:

@@ -127,9 +127,7 @@ def count_unit(
         add_source(
             counts,
             unit.ranges,
-            field=plan.field,
-            lines=plan.lines,
-            errors=plan.errors,
+            plan.reading,
             num_threads=thread_count(num_threads),
             report=lambda batch: sums.update(text_bytes=sums.get("text_bytes", 0) + batch.size),
         )

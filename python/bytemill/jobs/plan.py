@@ -6,16 +6,15 @@ import os
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill._arguments import byte_limit, check_type
-from bytemill.documents.blocks import InvalidUtf8
 from bytemill.documents.parquet import group_starts
 from bytemill.documents.sources import (
     COMPRESSIONS,
     FileRange,
+    Reading,
     check_package,
-    fields_of,
     files_in,
     kind_of,
 )
@@ -26,7 +25,7 @@ from bytemill.jobs.work import Work
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from bytemill.documents.sources import Field
+    from bytemill.documents.sources import Field, InvalidUtf8
 
 __all__ = ["Plan", "Unit", "plan"]
 
@@ -112,6 +111,11 @@ class Plan(NamedTuple):
         return self.units[number]
 
     @property
+    def reading(self) -> Reading:
+        """How the files are read."""
+        return Reading.checked(self.field, self.lines, self.errors)
+
+    @property
     def sizes(self) -> list[int]:
         """The bytes of each unit, as stored."""
         return [unit.size for unit in self.units]
@@ -188,11 +192,7 @@ def plan(  # noqa: PLR0913 - all but the first two have names
     size = byte_limit("unit_bytes", unit_bytes)
     if size < 1:
         raise ValueError(f"expected unit_bytes of at least 1, got {unit_bytes}")
-    fields = fields_of(field)
-    if fields is not None and lines:
-        raise ValueError("lines are those of text, and with a field all files are JSON lines or Parquet")
-    if errors not in get_args(InvalidUtf8):
-        raise ValueError(f"errors must be one of {', '.join(get_args(InvalidUtf8))}, not {errors!r}")
+    reading = Reading.checked(field, lines, errors)
     several = [files] if isinstance(files, (str, os.PathLike)) else files
     place = absolute(work)
     if not is_uri(place):
@@ -208,8 +208,8 @@ def plan(  # noqa: PLR0913 - all but the first two have names
     parts = parts_of(
         {name: length for name, (length, _) in sources.items()},
         size,
-        has_field=fields is not None,
-        lines=lines,
+        has_field=reading.field is not None,
+        lines=reading.lines,
     )
     units = list(units_of(parts, size))
     largest = max(units, key=lambda unit: unit.size)
@@ -224,9 +224,9 @@ def plan(  # noqa: PLR0913 - all but the first two have names
         place,
         units,
         sources,
-        None if fields is None else list(fields),
-        bool(lines),
-        errors,
+        None if reading.field is None else list(reading.field),
+        reading.lines,
+        reading.errors,
     )
     Work(work).write_once(NAME, contents(made), what="another plan, or other files")
     return made

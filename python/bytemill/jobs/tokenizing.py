@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from bytemill._calls import Tokens
     from bytemill.core import Encoding
+    from bytemill.documents.sources import Reading
     from bytemill.jobs.executors import Executor
     from bytemill.jobs.work import Report
     from bytemill.shards.options import Format
@@ -109,27 +110,26 @@ def begin(plan: Plan | str | os.PathLike[str], encoding: Encoding, **options: An
         Exception: As `write_shards`.
     """
     plan = Plan.of(plan)
-    wanted = described(
-        encoding, **options, field=plan.field, lines=plan.lines, errors=plan.errors, name="shard"
-    )
+    wanted = described(encoding, plan.reading, **options, name="shard")
     contents = {"bytemill": wanted.bytemill, "encoding": wanted.encoding, "options": wanted.options}
     Work(plan.work).write_once(NAME, contents, what="shards of other options or of another encoding")
     return plan
 
 
-def check_options(encoding: Encoding, **options: Any) -> None:  # noqa: ANN401 - as `described`
+def check_options(encoding: Encoding, reading: Reading, **options: Any) -> None:  # noqa: ANN401
     """Raises now what `begin` would raise once there is a plan; it warns then.
 
     Args:
         encoding: The encoding.
-        **options: Those of `write_shards`, and how files are read.
+        reading: How files are read.
+        **options: Those of `write_shards`.
 
     Raises:
         Exception: As `write_shards`.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        described(encoding, **options, name="shard")
+        described(encoding, reading, **options, name="shard")
 
 
 def write_left(plan: Plan, encoding: Encoding, executor: Executor, progress: Report | None = None) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill import jobs
 from bytemill._named import encoding_of
+from bytemill.documents.sources import Reading
 from bytemill.jobs.plan import UNIT_BYTES, Plan
 from bytemill.jobs.reducing import merged
 from bytemill.jobs.tokenizing import check_options
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bytemill.core import Encoding
-    from bytemill.documents.blocks import InvalidUtf8
-    from bytemill.documents.sources import Field
+    from bytemill.documents.sources import Field, InvalidUtf8
     from bytemill.jobs.work import Report
 
 __all__ = ["train", "write_shards"]
@@ -130,6 +130,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
     # All else is checked before there is anything in the work folder.
     check_callable(progress)
     encoding = encoding_of(encoding)
-    check_options(encoding, **options, field=field, lines=lines, errors=errors)
-    plan = planned(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
+    reading = Reading.checked(field, lines, errors)
+    check_options(encoding, reading, **options)
+    plan = planned(source, to, reading, unit_bytes)
     return jobs.write_shards(plan, encoding, executor=executor, progress=progress, **options)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bytemill import jobs
 from bytemill._arguments import check_type
 from bytemill._messages import import_optional
+from bytemill.documents.sources import Reading
 from bytemill.jobs.columns import ColumnCounter, ColumnEncoder
 from bytemill.jobs.plan import UNIT_BYTES
 from bytemill.progress import check_callable
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
     from bytemill._calls import Tokens
     from bytemill.core import Encoding
-    from bytemill.documents.blocks import InvalidUtf8
-    from bytemill.documents.sources import Field
+    from bytemill.documents.sources import Field, InvalidUtf8
     from bytemill.jobs.work import Report
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
@@ -97,7 +97,7 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
     PieceCounts(pattern=pattern, special_tokens=special_tokens)
     check_callable(progress)
     # All else is checked before there is anything in the work folder.
-    plan = planned(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
+    plan = planned(source, to, Reading.checked(field, lines, errors), unit_bytes)
     return jobs.count_pieces(
         plan,
         pattern,
@@ -107,25 +107,22 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
     )
 
 
-def planned(  # noqa: PLR0913 - all but the first two have names
+def planned(
     source: Any,  # noqa: ANN401 - as `count_pieces`
     to: str | os.PathLike[str] | None,
-    *,
-    field: Field,
-    lines: bool,
-    errors: InvalidUtf8,
+    reading: Reading,
     unit_bytes: int | str,
 ) -> jobs.Plan:
     """Returns the plan that is given, or that of files; arguments as `count_pieces`."""
     if isinstance(source, jobs.Plan):
-        if to is not None or field is not None or lines:
+        if to is not None or reading.field is not None or reading.lines:
             raise ValueError(
                 "a plan has a work folder and says how files are read: leave out to, field and lines"
             )
         return source
     if to is None:
         raise ValueError("expected to= with files: the work folder, which all nodes share")
-    return jobs.plan(source, to, field=field, lines=lines, errors=errors, unit_bytes=unit_bytes)
+    return jobs.plan(source, to, **reading._asdict(), unit_bytes=unit_bytes)
 
 
 def count_dataset(dataset: Any, counter: ColumnCounter, column: str, *, num_cpus: int) -> PieceCounts:  # noqa: ANN401

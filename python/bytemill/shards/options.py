@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from bytemill._calls import Tokens
-    from bytemill.documents.sources import Field
+    from bytemill.documents.sources import Reading
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
 __all__ = [
+    "ERRORS",
     "SHARD_TOKENS",
     "Errors",
     "Format",
@@ -34,12 +35,14 @@ Format: TypeAlias = Literal["bin", "npy", "megatron", "parquet"]
 
 # What becomes of bytes that are not UTF-8: an error, or U+FFFD.
 Errors: TypeAlias = Literal["strict", "replace"]
+ERRORS = get_args(Errors)
 
 SHARD_TOKENS = 100_000_000
 
 
-def described(  # noqa: PLR0913 - all but the first have names
+def described(  # noqa: PLR0913 - all but the first two have names
     encoding: Encoding,
+    reading: Reading,
     *,
     format: str = "bin",  # noqa: A002 - nothing else is meant
     shard_tokens: int | None = SHARD_TOKENS,
@@ -48,14 +51,11 @@ def described(  # noqa: PLR0913 - all but the first have names
     dtype: npt.DTypeLike | None = None,
     allowed_special: AllowedSpecial = NO_TOKENS,
     disallowed_special: DisallowedSpecial = (),
-    field: Field,
-    lines: bool,
-    errors: str,
     name: str,
 ) -> Provenance:
     """Returns the record of a run that has not started; arguments and errors as `write_shards`."""
     kind = format_named(format)
-    check_options(errors=errors, name=name)
+    check_options(errors=reading.errors, name=name)
     stored = stored_type(kind, dtype, encoding)
     before, after = ids_of("prepend", prepend, encoding), ids_of("append", append, encoding)
     special = encoding.special_tokens_set
@@ -79,9 +79,9 @@ def described(  # noqa: PLR0913 - all but the first have names
             "append": after,
             "allowed_special": "all" if allowed is None else sorted(allowed & special),
             "disallowed_special": sorted(disallowed),
-            "field": field if field is None or isinstance(field, str) else list(field),
-            "lines": lines,
-            "errors": errors,
+            "field": None if reading.field is None else list(reading.field),
+            "lines": reading.lines,
+            "errors": reading.errors,
             "name": name,
         },
     )
@@ -99,8 +99,8 @@ def format_named(name: str) -> type[TokenFile]:
 
 def check_options(*, errors: str, name: str) -> None:
     """Raises `ValueError` for options without a meaning."""
-    if errors not in get_args(Errors):
-        raise ValueError(f"errors must be one of {', '.join(get_args(Errors))}, not {errors!r}")
+    if errors not in ERRORS:
+        raise ValueError(f"errors must be one of {', '.join(ERRORS)}, not {errors!r}")
     if not name or name != Path(name).name:
         raise ValueError(f"name must be the beginning of the names of files, not {name!r}")
 

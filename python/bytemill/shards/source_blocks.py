@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from bytemill.documents.blocks import InvalidUtf8
-    from bytemill.documents.sources import Field
+    from bytemill.documents.sources import Reading
 
 __all__ = ["BackgroundWriter", "SourceBlocks", "SourceFile", "prefetch_iter"]
 
@@ -57,12 +56,10 @@ class SourceBlocks:
         files: The files of the source that reading has come to so far.
     """
 
-    def __init__(  # noqa: PLR0913 - all have names
+    def __init__(
         self,
+        reading: Reading,
         *,
-        field: Field,
-        lines: bool,
-        errors: InvalidUtf8,
         pattern: str | None,
         special_tokens: Iterable[str],
         num_threads: int,
@@ -70,9 +67,7 @@ class SourceBlocks:
         """Takes how to read.
 
         Args:
-            field: As in `FileReader`.
-            lines: Whether each line of a text is a document, its line break included.
-            errors: Whether bytes that are not UTF-8 are an error ("strict") or become U+FFFD ("replace").
+            reading: How files are read.
             pattern: The pattern that will split the texts; `None` for none.
             special_tokens: Strings that will cut texts before that, or must not occur.
             num_threads: How many threads encode meanwhile; some of them parse JSON.
@@ -81,9 +76,7 @@ class SourceBlocks:
         self._expected: Sequence[SourceFile] = ()
         self._trust = False
         self._reader = FileReader(
-            field=field,
-            lines=lines,
-            invalid=errors,
+            reading,
             pattern=pattern,
             special_tokens=special_tokens,
             block_bytes=BLOCK_BYTES,

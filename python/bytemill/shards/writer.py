@@ -25,7 +25,7 @@ import numpy as np
 from bytemill._arguments import thread_count
 from bytemill._named import encoding_of
 from bytemill.documents.blocks import Position
-from bytemill.documents.sources import check_files
+from bytemill.documents.sources import Reading, check_files
 from bytemill.errors import DisallowedSpecialTokenError
 from bytemill.io.atomic import check_folder, discard, named_as
 from bytemill.progress import check_callable
@@ -40,7 +40,7 @@ from bytemill.shards.manifest import (
     open_or_create_manifest,
     save,
 )
-from bytemill.shards.options import SHARD_TOKENS, described, format_named
+from bytemill.shards.options import ERRORS, SHARD_TOKENS, described, format_named
 from bytemill.shards.source_blocks import BackgroundWriter, SourceBlocks, prefetch_iter
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
 
@@ -163,6 +163,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
     encoding = encoding_of(encoding)
     wanted = described(
         encoding,
+        Reading.checked(field, lines, errors, ERRORS),
         format=format,
         shard_tokens=shard_tokens,
         prepend=prepend,
@@ -170,9 +171,6 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
         dtype=dtype,
         allowed_special=allowed_special,
         disallowed_special=disallowed_special,
-        field=field,
-        lines=lines,
-        errors=errors,
         name=name,
     )
     check_callable(progress)
@@ -221,9 +219,7 @@ def write_described(  # noqa: PLR0913 - all but the first four have names
     allowed = None if options["allowed_special"] == "all" else frozenset(options["allowed_special"])
     disallowed = frozenset(options["disallowed_special"])
     blocks = SourceBlocks(
-        field=options["field"],
-        lines=options["lines"],
-        errors=options["errors"],
+        Reading.checked(options["field"], options["lines"], options["errors"]),
         pattern=encoding._pattern,  # noqa: SLF001 - of this library
         special_tokens=disallowed | (encoding.special_tokens_set if allowed is None else allowed),
         num_threads=num_threads,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bytemill._arguments import thread_count
 from bytemill.documents.blocks import BatchReader, is_in_memory
-from bytemill.documents.sources import check_files
+from bytemill.documents.sources import Reading, check_files
 from bytemill.progress import Reporter, Show
 from bytemill.training.counts import PieceCounts
 from bytemill.training.options import DEFAULT_PATTERN
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from bytemill.documents import Document, Source
-    from bytemill.documents.blocks import Batch, InvalidUtf8
-    from bytemill.documents.sources import Field
+    from bytemill.documents.blocks import Batch
+    from bytemill.documents.sources import Field, InvalidUtf8
 
 __all__ = ["add_source", "count_pieces"]
 
@@ -71,14 +71,13 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
         tokens, and the pattern belongs to none of the native families.
     """
     threads = thread_count(num_threads)
+    reading = Reading.checked(field, lines, errors)
     counts = PieceCounts(pattern=pattern, special_tokens=special_tokens)
     with Reporter(progress) as reporter:
         add_source(
             counts,
             source,
-            field=field,
-            lines=lines,
-            errors=errors,
+            reading,
             num_threads=threads,
             report=lambda batch: reporter.counted(batch.documents, batch.size),
         )
@@ -86,13 +85,11 @@ def count_pieces(  # noqa: PLR0913 - all but the first have names
     return counts
 
 
-def add_source(  # noqa: PLR0913 - all but the first two have names
+def add_source(
     counts: PieceCounts,
     source: Source,
+    reading: Reading,
     *,
-    field: Field,
-    lines: bool,
-    errors: InvalidUtf8,
     num_threads: int,
     report: Callable[[Batch], object],
 ) -> None:
@@ -101,9 +98,7 @@ def add_source(  # noqa: PLR0913 - all but the first two have names
     Args:
         counts: Where they are added.
         source: Same as in `count_pieces`.
-        field: Same as in `count_pieces`.
-        lines: Same as in `count_pieces`.
-        errors: Same as in `count_pieces`.
+        reading: How files are read.
         num_threads: The maximum number of threads.
         report: Called after each batch.
 
@@ -111,13 +106,7 @@ def add_source(  # noqa: PLR0913 - all but the first two have names
         Exception: Same as `count_pieces`.
     """
     check_files(source)
-    reader = BatchReader(
-        field=field,
-        lines=lines,
-        errors=errors,
-        pattern=counts.pattern,
-        special_tokens=counts.special_tokens,
-    )
+    reader = BatchReader(reading, pattern=counts.pattern, special_tokens=counts.special_tokens)
 
     def texts() -> Iterator[list[Document]]:
         for batch in reader.read(source):

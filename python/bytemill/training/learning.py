@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bytemill import _backend
 from bytemill._arguments import thread_count
 from bytemill.core import Encoding
+from bytemill.documents.sources import Reading
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 from bytemill.progress import Reporter, Show
 from bytemill.training.counting import add_source
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from bytemill.documents import Source
-    from bytemill.documents.blocks import InvalidUtf8
-    from bytemill.documents.sources import Field
+    from bytemill.documents.sources import Field, InvalidUtf8
 
 __all__ = ["learn_encoding", "learn_merges", "train", "unlearned"]
 
@@ -106,6 +106,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
         UserWarning: Training ended before there were `vocab_size` tokens.
     """
     threads = thread_count(num_threads)
+    reading = Reading.checked(field, lines, errors)
     if kind == "sentencepiece":
         of_bytes = {
             "pattern": pattern is not DEFAULT_PATTERN,
@@ -126,9 +127,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
                 source,
                 vocab_size,
                 options,
-                field=field,
-                lines=lines,
-                errors=errors,
+                reading,
                 num_threads=threads,
                 name=name,
                 reporter=reporter,
@@ -159,9 +158,7 @@ def train(  # noqa: PLR0913 - all but the first two have names
             add_source(
                 counts,
                 source,
-                field=field,
-                lines=lines,
-                errors=errors,
+                reading,
                 num_threads=threads,
                 report=lambda batch: reporter.counted(batch.documents, batch.size),
             )

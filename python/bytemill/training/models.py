@@ -17,21 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from bytemill.documents import Document, Source
-    from bytemill.documents.blocks import InvalidUtf8
-    from bytemill.documents.sources import Field
+    from bytemill.documents.sources import Reading
     from bytemill.progress import Reporter
 
 __all__ = ["learn_model"]
 
 
-def learn_model(  # noqa: PLR0913 - all but the first three have names
+def learn_model(  # noqa: PLR0913 - all but the first four have names
     source: Source,
     vocab_size: int,
     options: Mapping[str, Any],
+    reading: Reading,
     *,
-    field: Field,
-    lines: bool,
-    errors: InvalidUtf8,
     num_threads: int,
     name: str,
     reporter: Reporter,
@@ -42,9 +39,7 @@ def learn_model(  # noqa: PLR0913 - all but the first three have names
         source: Same as in `train`.
         vocab_size: The number of pieces.
         options: SentencePiece's options of training by name, `normalization_rule_name` among them.
-        field: Same as in `train`.
-        lines: Same as in `train`.
-        errors: Same as in `train`.
+        reading: How files are read.
         num_threads: The maximum number of threads.
         name: The name of the encoding.
         reporter: Reports the progress.
@@ -63,7 +58,7 @@ def learn_model(  # noqa: PLR0913 - all but the first three have names
         )
     check_names(given)
     given["vocab_size"] = integer("vocab_size", vocab_size)
-    reader = BatchReader(field=field, lines=lines, errors=errors, pattern=None, special_tokens=())
+    reader = BatchReader(reading, pattern=None, special_tokens=())
 
     def texts() -> Iterator[list[Document]]:
         for batch in reader.read(source):

@@ -21,7 +21,8 @@ import zstandard
 
 import bytemill
 from bytemill.cli import COMMANDS, encoding_of, options, reading
-from bytemill.cli.reading import Meter, Reading, documents, progress
+from bytemill.cli.reading import Meter, documents, progress
+from bytemill.documents.sources import Reading
 from support.command_line import arguments, environment, started
 from support.command_line import bytemill as run
 

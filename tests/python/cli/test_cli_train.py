@@ -300,9 +300,9 @@ def test_a_killed_run_goes_on_where_it_was(
     read: list[object] = []
     add_source = getattr(counting, "add_source")  # noqa: B009 - it is not exported there
 
-    def noted(counted: Any, ranges: Any, **options: Any) -> None:
+    def noted(counted: Any, ranges: Any, *args: Any, **options: Any) -> None:
         read.extend(ranges)
-        add_source(counted, ranges, **options)
+        add_source(counted, ranges, *args, **options)
 
     monkeypatch.setattr(counting, "add_source", noted)
     assert run(*command).code == 0

@@ -20,7 +20,7 @@ from bytemill import _core  # noqa: TID251 - what is tested
 from bytemill._backend import build_splitter
 from bytemill.documents import blocks as reading
 from bytemill.documents.blocks import BatchReader
-from bytemill.documents.sources import Source
+from bytemill.documents.sources import Reading, Source
 from bytemill.patterns import PATTERNS
 from bytemill.shards import write_shards
 from bytemill.special import find_leftmost
@@ -28,7 +28,7 @@ from bytemill.splitting import Splitter
 from support.command_line import bytemill as run
 from support.texts import patchwork
 
-READER = BatchReader(field=None, lines=False, errors="strict", pattern=None, special_tokens=())
+READER = BatchReader(Reading(), pattern=None, special_tokens=())
 
 DOCUMENTS = ["first document\nof two lines", "", "naïve 日本語\r\n", "it's the last"]
 
@@ -638,11 +638,7 @@ def test_files_that_are_not_utf8(
 def test_a_long_file_is_read_in_parts(tmp_path: Path) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text("some words, and a line\n" * 200_000, encoding="utf-8")
-    batches = list(
-        BatchReader(
-            field=None, lines=False, errors="strict", pattern=PATTERNS["o200k"], special_tokens=["<|x|>"]
-        ).read(path)
-    )
+    batches = list(BatchReader(Reading(), pattern=PATTERNS["o200k"], special_tokens=["<|x|>"]).read(path))
     parts = [text for batch in batches for text in batch.texts]
     assert max(map(len, parts)) <= 1 << 21
     assert b"".join(part for part in parts if isinstance(part, bytes)) == path.read_bytes()
