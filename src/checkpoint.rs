@@ -1,7 +1,7 @@
 //! Cooperative cancellation of long work.
 //!
-//! Long work asks at intervals whether it should go on ([`pass`]), and stops soon after the answer is no. Who answers is
-//! not passed from function to function: it is [set](with) for the current thread while the work runs. Threads that take
+//! Long work asks at intervals whether it should go on ([`pass`]), and stops soon after the answer is no. The checkpoint
+//! that answers is not an argument: it is [set](with) for the current thread while the work runs, and threads that take
 //! part in the work [`inherit`] it.
 
 #![allow(unsafe_code)]
@@ -19,22 +19,22 @@ pub trait Checkpoint: Sync {
 pub struct Interrupted;
 
 thread_local! {
-    /// What decides for this thread; without it, work runs to its end.
+    /// The checkpoint of this thread; without one, work runs to its end.
     static CURRENT: Cell<Option<&'static dyn Checkpoint>> = const { Cell::new(None) };
 }
 
 /// Runs `work`, which `checkpoint` may stop: it decides for this thread until the work returns or unwinds.
 pub fn with<R>(checkpoint: &dyn Checkpoint, work: impl FnOnce() -> R) -> R {
-    // SAFETY: the reference is used by `should_stop` and `inherit` of this thread alone, which read it from `CURRENT`
-    // while `work` runs; `Restored` takes it from there before the borrow of `checkpoint` ends. `inherit` passes it on
-    // with a lifetime that ends within `work`.
+    // SAFETY: only `should_stop` and `inherit` read the reference from `CURRENT`, in this thread, while `work` runs;
+    // `Restored` removes it before the borrow of `checkpoint` ends. `inherit` passes it on with a lifetime that ends
+    // within `work`.
     let checkpoint =
         unsafe { std::mem::transmute::<&dyn Checkpoint, &'static dyn Checkpoint>(checkpoint) };
     let _restored = Restored(CURRENT.replace(Some(checkpoint)));
     work()
 }
 
-/// Puts back what decided before, also when the work unwinds.
+/// Puts back the checkpoint before, also when the work unwinds.
 struct Restored(Option<&'static dyn Checkpoint>);
 
 impl Drop for Restored {
@@ -43,12 +43,12 @@ impl Drop for Restored {
     }
 }
 
-/// What decides for a thread, to be set in others that take part in its work.
+/// The checkpoint of a thread, to be set in others that take part in its work.
 #[derive(Clone, Copy)]
 pub struct Inherited<'a>(Option<&'a dyn Checkpoint>);
 
 impl Inherited<'_> {
-    /// Runs `work` as [`with`] what decides for the thread that this comes from.
+    /// Runs `work` as [`with`] the checkpoint of the thread that this comes from.
     pub fn with<R>(self, work: impl FnOnce() -> R) -> R {
         match self.0 {
             Some(checkpoint) => with(checkpoint, work),
@@ -57,7 +57,7 @@ impl Inherited<'_> {
     }
 }
 
-/// Runs `work` with what decides for this thread.
+/// Runs `work`, which gets the checkpoint of this thread.
 pub fn inherit<R>(work: impl FnOnce(Inherited<'_>) -> R) -> R {
     work(Inherited(CURRENT.get()))
 }

@@ -253,7 +253,7 @@ def integer_type(dtype: npt.DTypeLike, highest: int) -> np.dtype[Any]:
 # for the default, which says nothing of files whose names do not.
 Field: TypeAlias = str | Sequence[str] | None
 
-# What becomes of bytes that are not UTF-8: an error, U+FFFD, or the bytes themselves.
+# Bytes that are not UTF-8 are an error, become U+FFFD, or stay.
 InvalidUtf8: TypeAlias = Literal["strict", "replace", "keep"]
 
 
@@ -280,7 +280,7 @@ class Reading(NamedTuple):
         Args:
             field: The name of a field, or several.
             lines: Whether each line of a text is a document.
-            errors: What becomes of bytes that are not UTF-8.
+            errors: How to handle bytes that are not UTF-8.
             known: What `errors` may be.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What encodings by ranks, SentencePiece models and `tokenizer.json` files do differently in Python.
+"""Methods in which encodings by ranks, SentencePiece models and `tokenizer.json` files differ in Python.
 
 All of them encode and decode in the core, in the same way. An encoding asks its source for the rest.
 """

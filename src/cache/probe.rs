@@ -231,10 +231,10 @@ pub(crate) struct Hashed {
 
 /// The first step of probing, as a tier does it.
 pub(crate) trait HashBlock: Copy {
-    /// What probes for it.
+    /// The prober of the same tier.
     type Prober: ProbeCache;
 
-    /// Returns what probes for it.
+    /// Returns the prober.
     fn prober(self) -> Self::Prober;
 
     /// Writes the probes of the pieces of a block and prefetches their buckets.

@@ -65,7 +65,7 @@ pub struct Encoder {
     vocabulary: Arc<Vocabulary>,
     special_tokens: SpecialTokens,
     splitter: Splitter,
-    /// What happens to a text besides splitting it and merging its pieces, if anything does.
+    /// The steps before splitting, if there are any.
     pipeline: Option<Arc<Prepared>>,
     /// The way from ids to text, if that is not joining the bytes of tokens.
     decoder: Option<Decoder>,

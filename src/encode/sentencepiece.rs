@@ -1,4 +1,4 @@
-//! What is SentencePiece's own beside its pipeline: offsets, and the start of decoded text.
+//! The parts of SentencePiece that no `tokenizer.json` has: its offsets, and the spaces at the start of decoded text.
 
 use std::fmt;
 use std::ops::Range;

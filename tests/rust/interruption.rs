@@ -270,7 +270,7 @@ fn an_interruption_is_an_error_of_either_kind() {
     assert!(!checkpoint::should_stop());
 }
 
-/// What decides for a thread decides while the work runs, also in the threads that take part in it, and no longer.
+/// A checkpoint holds while its work runs, also in the threads that take part in it, and no longer.
 #[test]
 fn checkpoints_hold_while_work_runs() {
     let (outer, inner) = (Patience::new(0), Patience::new(usize::MAX));

@@ -33,7 +33,7 @@ __all__ = [
 
 Format: TypeAlias = Literal["bin", "npy", "megatron", "parquet"]
 
-# What becomes of bytes that are not UTF-8: an error, or U+FFFD.
+# Bytes that are not UTF-8 are an error, or become U+FFFD.
 Errors: TypeAlias = Literal["strict", "replace"]
 ERRORS = get_args(Errors)
 

@@ -61,7 +61,7 @@ pub enum Marks {
     Segments,
 }
 
-/// What makes normalized text.
+/// The normalizer of a pipeline.
 pub enum Normalization {
     /// The steps of a `tokenizer.json`, or of a SentencePiece model that changes nothing but spaces.
     Chain(Chain),

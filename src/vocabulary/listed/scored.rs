@@ -52,7 +52,7 @@ pub struct Piece<'a> {
     pub kind: Kind,
 }
 
-/// What scores add to a list of merges. See the module.
+/// The additions of scores to a list of merges. See the module.
 #[derive(Debug)]
 pub(super) struct Scored {
     /// Ranks that are one: each counts as the first of its range.
@@ -253,7 +253,7 @@ struct Characters {
 }
 
 impl Characters {
-    /// Gives those that have none in the `table` symbols from `next` on.
+    /// Collects them; those that have no symbol in the `table` get one, from `next` on.
     fn of(
         merged: &[(TokenId, &Piece<'_>)],
         table: &mut CharacterTable,

@@ -30,6 +30,9 @@ every_row = pytest.mark.parametrize("name", LOADED)
 # How many random texts each row has.
 NUMBER = 20_000 if os.environ.get("BYTEMILL_FULL") else 60
 
+# Bytes of a long text: with three times those from which threads divide it, each has some.
+LONG = 1_500_000 if os.environ.get("BYTEMILL_FULL") else 400_000
+
 
 @functools.cache
 def theirs(name: str) -> Tokenizer:
@@ -143,7 +146,7 @@ def test_ids_without_special_tokens(name: str, folder: Path) -> None:
 @pytest.mark.parametrize("name", ["qwen2", "qwen3.5", "flags", "command-r"])
 def test_long_texts_on_several_threads(name: str, folder: Path) -> None:
     encoding = read(name, folder)
-    long = "".join(texts_of(name)) + multilingual(3, 1_500_000)
+    long = "".join(texts_of(name)) + multilingual(3, LONG)
     for text in (
         long,
         long.encode("ascii", "ignore").decode(),

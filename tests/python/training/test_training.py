@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
 import sysconfig
@@ -28,6 +29,7 @@ from bytemill.training.options import InitialVocabulary
 from support import training_oracle
 
 TIE_BREAKS = get_args(TieBreak)
+FULL = os.environ.get("BYTEMILL_FULL") == "1"
 each_tie_break = pytest.mark.parametrize("tie_break", TIE_BREAKS)
 
 
@@ -79,7 +81,7 @@ def source_code() -> str:
 @each_tie_break
 def test_random_corpora(tie_break: TieBreak) -> None:
     rng = random.Random(tie_break)
-    for _ in range(1_000):
+    for _ in range(1_000 if FULL else 250):
         pieces = random_pieces(rng)
         merges = rng.randint(0, 30)
         limits: dict[str, Any] = {
