@@ -16,7 +16,7 @@ use std::arch::x86_64::{
 
 use super::PieceCache;
 use super::key::{MAX_ONE_WORD_LEN, MAX_SHORT_LEN, MULTIPLIER, ROTATION};
-use super::probe::{BlockProbes, HashBlock, Hashed};
+use super::probe::{BlockProbes, HashBlock, Hashed, Probing};
 use super::scalar::Scalar;
 use super::simd::Compiled;
 use crate::util::block::{BLOCK_LEN, Block};
@@ -55,13 +55,15 @@ const fn bytes_by(divisor: u8, shift: u32) -> [u8; 64] {
     bytes
 }
 
-impl HashBlock for Avx512 {
+impl Probing for Avx512 {
     type Prober = Avx2;
 
     fn prober(self) -> Avx2 {
         self.into()
     }
+}
 
+impl HashBlock for Avx512 {
     #[inline]
     fn hash_block(
         &self,

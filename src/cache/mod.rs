@@ -42,6 +42,8 @@ use budget::{Budget, Share};
 use key::{Key, MAX_KEY_LEN, Width};
 use long::LongPieces;
 use packed_ids::{PackedIds, Packing};
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) use probe::Probing;
 pub(crate) use probe::{CacheView, HashBlock, Hashed, Probe, ProbeBatch, ProbeCache};
 use records::Records;
 pub(crate) use scalar::Scalar;

@@ -230,13 +230,7 @@ pub(crate) struct Hashed {
 }
 
 /// The first step of probing, as a tier does it.
-pub(crate) trait HashBlock: Copy {
-    /// The prober of the same tier.
-    type Prober: ProbeCache;
-
-    /// Returns the prober.
-    fn prober(self) -> Self::Prober;
-
+pub(crate) trait HashBlock {
     /// Writes the probes of the pieces of a block and prefetches their buckets.
     ///
     /// Pieces end at the bytes of the block where `ends` has bits; the first starts with the block, at
@@ -252,6 +246,16 @@ pub(crate) trait HashBlock: Copy {
         ends: u64,
         probes: BlockProbes<'_>,
     ) -> Hashed;
+}
+
+/// A tier that does both steps, the second perhaps with the instructions of another.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) trait Probing: HashBlock {
+    /// The tier of the second step.
+    type Prober: ProbeCache;
+
+    /// Returns the tier of the second step.
+    fn prober(self) -> Self::Prober;
 }
 
 /// The second step of probing, as a tier does it.

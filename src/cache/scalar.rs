@@ -13,16 +13,9 @@ use crate::util::block::{BLOCK_LEN, Block};
 use crate::util::memory::Growable;
 
 /// Both steps in portable code.
-#[derive(Clone, Copy)]
 pub(crate) struct Scalar;
 
 impl HashBlock for Scalar {
-    type Prober = Self;
-
-    fn prober(self) -> Self {
-        self
-    }
-
     #[inline]
     fn hash_block(
         &self,

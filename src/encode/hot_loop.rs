@@ -307,7 +307,7 @@ mod tiers {
     )]
 
     use super::{EncodeSink, PieceEncoder, Source};
-    use crate::cache::{HashBlock, ProbeCache};
+    use crate::cache::{HashBlock, ProbeCache, Probing};
     use crate::error::EncodeError;
     use crate::split::masks::Classify;
     use crate::split::native;

@@ -2,7 +2,7 @@
 
 use super::super::PieceCache;
 use super::super::key::{self, MAX_KEY_LEN};
-use super::super::probe::{BlockProbes, HashBlock, Hashed, Probe};
+use super::super::probe::{BlockProbes, HashBlock, Hashed, Probe, Probing};
 use super::super::scalar::Scalar;
 use super::half::{Half, ZERO};
 use super::{Compiled, Registers};
@@ -39,13 +39,15 @@ const FIRST_BYTES: [u8; 32] = {
     mask
 };
 
-impl<R: Compiled> HashBlock for R {
+impl<R: Compiled> Probing for R {
     type Prober = Self;
 
     fn prober(self) -> Self {
         self
     }
+}
 
+impl<R: Compiled> HashBlock for R {
     #[inline]
     fn hash_block(
         &self,
