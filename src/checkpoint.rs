@@ -1,6 +1,6 @@
 //! Cooperative cancellation of long work.
 //!
-//! Long work asks at intervals whether it should go on ([`pass`]), and stops soon after the answer is no. The checkpoint
+//! Long work asks at intervals whether it should go on, and stops soon after the answer is no. The checkpoint
 //! that answers is not an argument: it is [set](with) for the current thread while the work runs, and threads that take
 //! part in the work [`inherit`] it.
 

@@ -9,7 +9,7 @@
 //! * **Characters that are no token**, but parts of some: with `ab` a token and `b` none, `b` is a symbol until all
 //!   merges are made. It has a number behind the ids of all tokens.
 //! * **Tokens of the type "unused"**, which are made, and taken apart again at the end
-//!   ([`apart`](crate::merge::apart)).
+//!   (`merge/apart.rs`).
 
 use std::ops::Range;
 
