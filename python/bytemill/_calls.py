@@ -55,8 +55,8 @@ class HasTokens(Protocol):
         """Returns the ID of a token; `KeyError` for other texts."""
 
 
-def ids_of(what: str, tokens: Tokens, encoding: HasTokens) -> list[int]:
-    """Returns the IDs of the argument called `what`.
+def ids_of(what: str, tokens: Tokens, encoding: HasTokens, *, stacklevel: int = 3) -> list[int]:
+    """Returns the IDs of the argument called `what`; `stacklevel` is that of its warning.
 
     Raises:
         TypeError: They are neither integers nor strings.
@@ -85,7 +85,7 @@ def ids_of(what: str, tokens: Tokens, encoding: HasTokens) -> list[int]:
                     f"{what} has {token!r}, which is an ordinary token of {encoding.name!r} (id {ids[-1]}) "
                     f"and occurs in texts too: {special_marks(encoding)}",
                     UserWarning,
-                    stacklevel=4,
+                    stacklevel=stacklevel,
                 )
         else:
             ids.append(token)

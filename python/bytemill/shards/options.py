@@ -57,7 +57,9 @@ def described(  # noqa: PLR0913 - all but the first two have names
     kind = format_named(format)
     check_options(errors=reading.errors, name=name)
     stored = stored_type(kind, dtype, encoding)
-    before, after = ids_of("prepend", prepend, encoding), ids_of("append", append, encoding)
+    # The function for everybody is one call further up.
+    before = ids_of("prepend", prepend, encoding, stacklevel=4)
+    after = ids_of("append", append, encoding, stacklevel=4)
     special = encoding.special_tokens_set
     allowed, disallowed = resolve_for_core(special, allowed_special, disallowed_special)
     if disallowed is None:

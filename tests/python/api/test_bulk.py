@@ -8,6 +8,7 @@ import itertools
 import mmap
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 import bytemill
 from bytemill import DisallowedSpecialTokenError, Ragged
+from bytemill.shards import write_shards
 from support.libraries import EOT
 from support.memory import needs_memory, resident
 from support.offline_tiktoken import NAMES
@@ -257,6 +259,18 @@ def test_prepend_and_append(encoding: bytemill.Encoding, threads: int) -> None:
 def test_unknown_tokens_around_texts(encoding: bytemill.Encoding, where: str, token: Any) -> None:
     with pytest.raises(ValueError, match=rf"^{where} has the id .*not a token.*encode_single_token"):
         encoding.encode_batch_to_numpy(["a"], **{where: token})
+
+
+def test_the_warning_of_an_ordinary_token_names_the_call(tmp_path: Path) -> None:
+    encoding = bytemill.get_encoding("cl100k_base")
+    calls = (
+        lambda: encoding.encode_batch_to_numpy(["a"], append="eos"),
+        lambda: write_shards(["a"], tmp_path / "out", encoding, append="eos"),
+    )
+    for call in calls:
+        with pytest.warns(UserWarning, match="ordinary token") as caught:
+            call()
+        assert [warning.filename for warning in caught] == [__file__]
 
 
 @pytest.mark.parametrize("where", ["prepend", "append"])
