@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bytemill
-from bytemill import DisallowedSpecialTokenError, _batching
+from bytemill import DisallowedSpecialTokenError, _calls
 from support.libraries import EOT
 from support.strategies import surrogate_texts
 from support.texts import ADVERSARIAL, patchwork
@@ -57,7 +57,7 @@ def test_texts_are_pulled_a_batch_at_a_time(encoding: bytemill.Encoding) -> None
 
 
 def test_long_texts_make_small_batches(encoding: bytemill.Encoding, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_batching, "MOST_CHARACTERS", 100)
+    monkeypatch.setattr(_calls, "MOST_CHARACTERS", 100)
     source = iter(["x" * 60] * 5)
     arrays = encoding.encode_iter(source)
     assert next(arrays).tolist() == encoding.encode("x" * 60)
