@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use super::json::{At, FileError};
 use crate::normalize::chain::{self as normalize, Find};
-use crate::split::chain::oniguruma;
-use crate::split::chain::step::{self as split, Behavior, Pattern};
+use crate::split::chain::{self as split, Behavior, Pattern, oniguruma};
 use crate::token::{NO_TOKEN, TokenId};
 
 /// How text is cut, and what else the pre-tokenizer does.

@@ -9,8 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::error::{Raised, guarded};
-use crate::split::chain::oniguruma;
-use crate::split::chain::step::{Behavior, Pattern, Step};
+use crate::split::chain::{Behavior, Pattern, Step, oniguruma};
 use crate::split::{ExternalSplitter, Splitter, coverage};
 
 /// Splits texts into pieces, by a pattern or by a Python function.

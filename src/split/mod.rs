@@ -25,10 +25,8 @@ pub mod o200k;
 #[doc(hidden)]
 pub mod pattern;
 mod ranges;
-pub(crate) mod rule;
 #[doc(hidden)]
 pub mod rules;
-mod set;
 mod starts;
 mod vector;
 
@@ -45,8 +43,8 @@ use adjacent::Adjacency;
 use automaton::Trace;
 use chain::cascade::{Cascade, Progress};
 use general::General;
+use native::Rule;
 use pattern::Family;
-use rule::Rule;
 
 /// The most pieces in a chunk, and the most bytes before its last piece.
 const CHUNK: usize = 512;

@@ -28,7 +28,7 @@ use crate::huggingface::{Added, FileError, Metaspace, Scheme, TokenizerFile};
 use crate::normalize::chain::{Chain, Find, Step as Normalizing};
 use crate::split::Splitter;
 use crate::split::adjacent::Adjacency;
-use crate::split::chain::step::{Behavior, Pattern, Step};
+use crate::split::chain::{Behavior, Pattern, Step};
 use crate::token::TokenId;
 use crate::util::hash::SeededState;
 use crate::util::tier::Tier;

@@ -7,8 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::huggingface::{Added, DecoderStep, FileError, Model, TokenizerFile};
 use crate::merge::agreement;
-use crate::split::chain::oniguruma;
-use crate::split::chain::step::{Behavior, GPT2, Pattern, Step};
+use crate::split::chain::{Behavior, GPT2, Pattern, Step, oniguruma};
 use crate::split::{Splitter, coverage};
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::util::hash::SeededState;

@@ -3,13 +3,12 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::step::{Behavior, Rule};
 use crate::error::{EncodeError, PatternError};
 use crate::split::automaton::Trace;
+use crate::split::chain::{Behavior, Rule};
 use crate::split::general::General;
 use crate::split::native;
 use crate::split::pattern::Family;
-use crate::split::rule;
 use crate::util::memory::Growable;
 use crate::util::tier::Tier;
 
@@ -271,7 +270,7 @@ impl Level {
                 &mut progress.matches,
             )?,
             Engine::Native(family, tier) => native::fill(
-                rule::Rule::Family(*family),
+                native::Rule::Family(*family),
                 *tier,
                 &text.as_bytes()[start..end],
                 &mut offset,

@@ -12,14 +12,13 @@ use std::ops::Range;
 
 use super::borders::{Borders, Places};
 use super::masks::{Classify, Masks, Scalar};
-use super::o200k::O200k;
-use super::o200k::R50k;
+use super::o200k::{O200k, R50k};
 use super::pattern::Family;
-use super::rule::Rule;
 use super::rules::Tail;
-use super::starts::{self, Han};
-use super::{CHUNK, CHUNK_BYTES};
+use super::starts::Han;
+use super::{CHUNK, CHUNK_BYTES, starts};
 use crate::checkpoint::Interrupted;
+use crate::split::adjacent::Adjacency;
 use crate::util::block::{BLOCK_LEN, Block, OVERHANG};
 use crate::util::memory::Growable;
 use crate::util::tier::Tier;
@@ -321,4 +320,26 @@ fn last_block(rest: &[u8]) -> Block {
         *to = *from;
     }
     block
+}
+
+/// A way to split with code of its own, in which every byte is in a piece.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rule<'a> {
+    /// A pattern's.
+    Family(Family),
+    /// A vocabulary's.
+    Adjacency(&'a Adjacency),
+}
+
+impl Rule<'_> {
+    /// Returns the end of the piece that starts at `offset`.
+    ///
+    /// # Errors
+    /// [`Interrupted`] from the checkpoint, passed during long pieces.
+    pub(super) fn piece_end(self, text: &[u8], offset: usize) -> Result<usize, Interrupted> {
+        match self {
+            Self::Family(family) => family.piece_end(text, offset),
+            Self::Adjacency(adjacency) => adjacency.piece_end(text, offset),
+        }
+    }
 }

@@ -6,7 +6,7 @@
 
 use super::Sink;
 use crate::split::masks::{Classify, Masks};
-use crate::split::rule::Rule;
+use crate::split::native::Rule;
 use crate::split::{ranges, vector};
 use crate::util::block::Block;
 use crate::util::vector::for_each_tier;

@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 
 use super::corpus::Corpus;
 use super::offset::Offset;
-use super::pair_counter::{BytePairCounter, PairCounter};
 use super::pair_index::{PairIndex, shard_of};
 use super::pair_table::{PairStats, PairTable};
 use super::partition::CorpusPartition;
 use super::policy::MergePolicy;
 use crate::checkpoint::Interrupted;
 use crate::token::{Pair, TokenId};
+use crate::train::learning::pair_table::{BytePairCounter, PairCounter};
 use crate::util::memory::{self, AtomicInteger, Growable, LargeVec};
 use crate::util::parallel;
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! counted pieces ──► an array of tokens for each thread    (initial, corpus, partition)
-//! pairs ───────────► how often and where                   (index_corpus, pair_counter, pair_index)
+//! pairs ───────────► how often and where                   (index_corpus, pair_table, pair_index)
 //!
 //! until there are enough merges:
 //!     choose the best candidates whose counts are still true, as long as they do not conflict
@@ -16,14 +16,12 @@
 //! The work is proportional to the occurrences visited: merging takes the same time in a piece of any length.
 //! Each occurrence is visited once for each pair that was ever there.
 
-mod apply;
 mod batch;
 mod corpus;
 mod deltas;
 mod index_corpus;
 mod initial;
 mod offset;
-mod pair_counter;
 mod pair_index;
 mod pair_table;
 mod partition;
@@ -32,7 +30,6 @@ mod queue;
 mod shard;
 mod state;
 mod tie_break;
-mod token_bytes;
 mod workers;
 
 use std::thread;

@@ -11,7 +11,6 @@
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::apply::{apply_merge, prefetch_first};
 use super::batch::MergeBatch;
 use super::corpus::Corpus;
 use super::deltas::PairDeltas;
@@ -21,6 +20,7 @@ use super::policy::MergePolicy;
 use super::shard::PairShard;
 use crate::checkpoint::Interrupted;
 use crate::token::Pair;
+use crate::train::learning::deltas::{apply_merge, prefetch_first};
 use crate::util::memory;
 
 /// How many cache lines of the occurrences of each merge are prefetched.
