@@ -27,6 +27,7 @@ pub mod pattern;
 mod ranges;
 #[doc(hidden)]
 pub mod rules;
+mod set;
 mod starts;
 mod vector;
 

@@ -1,14 +1,9 @@
-//! Sets of characters, as expressions of one character mean them; those that are ranges of bytes are found in 64 bytes
-//! at a time, by vector operations.
+//! Sets of characters that are ranges of bytes, in 64 bytes at a time, by vector operations.
 
 #![expect(
     clippy::inline_always,
     reason = "compiled into the caller, which has the target features"
 )]
-
-use fancy_regex::Expr;
-use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
 use crate::util::block::{BLOCK_LEN, Block};
 use crate::util::vector::Vector;
@@ -74,65 +69,4 @@ pub(super) fn load_from<V: Vector, const FROM: usize>(v: V, block: &Block) -> V:
 #[inline(always)]
 pub(super) fn is<V: Vector>(v: V, bytes: V::Bytes, byte: u8) -> V::Mask {
     v.equal(bytes, v.splat(byte))
-}
-
-/// Returns the characters that an expression in the syntax of the crate `regex` matches; none if it does not match
-/// exactly one character.
-pub(super) fn of(expression: &str, caseless: bool) -> Option<ClassUnicode> {
-    let mut parser = ParserBuilder::new().case_insensitive(caseless).build();
-    match parser.parse(expression).ok()?.into_kind() {
-        HirKind::Class(Class::Unicode(class)) => Some(class),
-        HirKind::Class(Class::Bytes(class)) => class.to_unicode_class(),
-        HirKind::Literal(literal) => {
-            let mut characters = std::str::from_utf8(&literal.0).ok()?.chars();
-            let (character, None) = (characters.next()?, characters.next()) else {
-                return None;
-            };
-            Some(single(character))
-        }
-        _ => None,
-    }
-}
-
-/// Returns the characters that an expression in the syntax of fancy-regex matches; none if it does not match exactly
-/// one character.
-pub(super) fn of_fancy(expression: &str, caseless: bool) -> Option<ClassUnicode> {
-    match Expr::parse_tree(expression).ok()?.expr {
-        Expr::Delegate { inner, casei } => of(&inner, casei || caseless),
-        Expr::Literal { val, casei } => of(&regex_syntax::escape(&val), casei || caseless),
-        Expr::Any {
-            newline,
-            crlf: false,
-        } => of(if newline { "(?s:.)" } else { "." }, false),
-        _ => None,
-    }
-}
-
-/// Returns the set of one character.
-pub(super) fn single(character: char) -> ClassUnicode {
-    range(character, character)
-}
-
-/// Returns the set of the characters from one to another.
-pub(super) fn range(first: char, last: char) -> ClassUnicode {
-    ClassUnicode::new([ClassUnicodeRange::new(first, last)])
-}
-
-/// Returns a class in the syntax of fancy-regex that matches the characters of a set.
-pub(super) fn spelled(set: &ClassUnicode) -> String {
-    use std::fmt::Write;
-
-    if set.ranges().is_empty() {
-        return r"[^\x{0}-\x{10FFFF}]".to_owned();
-    }
-    let mut class = String::from("[");
-    for range in set.ranges() {
-        let (first, last) = (u32::from(range.start()), u32::from(range.end()));
-        write!(class, r"\x{{{first:X}}}").expect("a string grows");
-        if last > first {
-            write!(class, r"-\x{{{last:X}}}").expect("a string grows");
-        }
-    }
-    class.push(']');
-    class
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod arrays;
 mod interned;
+mod list;
 
 use std::fmt::Display;
 
@@ -32,7 +33,7 @@ impl<'py> TokenIds<'py> {
     /// type, such as a `NumPy` array or `array.array`: a buffer is read without creating Python integers.
     pub(super) fn from_py(argument: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(list) = argument.cast::<PyList>() {
-            return arrays::ids_from_list(list).map(Self::Copied);
+            return list::ids_from_list(list).map(Self::Copied);
         }
         if !argument.is_instance_of::<PyTuple>() {
             if numpy_is_imported(argument.py())?

@@ -3,7 +3,7 @@
 use fancy_regex::{Assertion, Expr, LookAround};
 use regex_syntax::hir::ClassUnicode;
 
-use crate::split::ranges;
+use crate::split::set;
 
 /// An expression.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ fn node(expression: &Expr) -> Option<Node> {
         Expr::Any {
             newline,
             crlf: false,
-        } => Some(Node::Set(ranges::of(
+        } => Some(Node::Set(set::of(
             if *newline { "(?s:.)" } else { "." },
             false,
         )?)),
@@ -69,12 +69,12 @@ fn node(expression: &Expr) -> Option<Node> {
         Expr::Literal { val, casei } => {
             let character = |character: char| {
                 let spelling = regex_syntax::escape(character.encode_utf8(&mut [0; 4]));
-                ranges::of(&spelling, *casei).map(Node::Set)
+                set::of(&spelling, *casei).map(Node::Set)
             };
             let characters: Option<Vec<Node>> = val.chars().map(character).collect();
             Some(Node::Concat(characters?))
         }
-        Expr::Delegate { inner, casei } => ranges::of(inner, *casei).map(Node::Set),
+        Expr::Delegate { inner, casei } => set::of(inner, *casei).map(Node::Set),
         Expr::Concat(parts) => Some(Node::Concat(parts.iter().map(node).collect::<Option<_>>()?)),
         Expr::Alt(parts) => Some(Node::Alternatives(
             parts.iter().map(node).collect::<Option<_>>()?,
@@ -107,8 +107,8 @@ fn asserted(assertion: Assertion) -> Option<Node> {
     Some(match assertion {
         Assertion::StartText => previous(none(), true),
         Assertion::EndText => next(none(), true),
-        Assertion::StartLine { crlf: false } => previous(ranges::single('\n'), true),
-        Assertion::EndLine { crlf: false } => next(ranges::single('\n'), true),
+        Assertion::StartLine { crlf: false } => previous(set::single('\n'), true),
+        Assertion::EndLine { crlf: false } => next(set::single('\n'), true),
         Assertion::WordBoundary => boundary(false)?,
         Assertion::NotWordBoundary => boundary(true)?,
         _ => return None,
@@ -125,8 +125,8 @@ fn previous(set: ClassUnicode, at_start: bool) -> Node {
 
 /// Returns the assertion that one of the characters beside a place is of a word and the other not, or its opposite.
 fn boundary(negated: bool) -> Option<Node> {
-    let word = ranges::of(r"\w", false)?;
-    let other = ranges::of(r"\W", false)?;
+    let word = set::of(r"\w", false)?;
+    let other = set::of(r"\W", false)?;
     let behind_word = previous(word.clone(), false);
     let behind_other = previous(other.clone(), true);
     let (before_word, before_other) = (next(word, false), next(other, true));

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::{Behavior, Rule};
 use crate::error::{EncodeError, PatternError};
 use crate::split::automaton::Trace;
-use crate::split::chain::{Behavior, Rule};
 use crate::split::general::General;
 use crate::split::native;
 use crate::split::pattern::Family;

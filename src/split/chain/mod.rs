@@ -10,10 +10,9 @@ use std::sync::Arc;
 
 use cascade::Cascade;
 
-use super::pattern::Family;
+use super::pattern::{Family, NUMERIC};
 use super::{Splitter, pattern};
 use crate::error::PatternError;
-use crate::split::pattern::NUMERIC;
 use crate::util::tier::Tier;
 
 impl Splitter {

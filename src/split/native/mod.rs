@@ -10,15 +10,15 @@ mod tiers;
 
 use std::ops::Range;
 
+use super::adjacent::Adjacency;
 use super::borders::{Borders, Places};
 use super::masks::{Classify, Masks, Scalar};
 use super::o200k::{O200k, R50k};
 use super::pattern::Family;
 use super::rules::Tail;
-use super::starts::Han;
-use super::{CHUNK, CHUNK_BYTES, starts};
+use super::starts::{self, Han};
+use super::{CHUNK, CHUNK_BYTES};
 use crate::checkpoint::Interrupted;
-use crate::split::adjacent::Adjacency;
 use crate::util::block::{BLOCK_LEN, Block, OVERHANG};
 use crate::util::memory::Growable;
 use crate::util::tier::Tier;

@@ -4,9 +4,8 @@
 //! AVX-512 classifies a block in half as many instructions as AVX2.
 #![allow(unsafe_code)]
 
-use super::Sink;
+use super::{Rule, Sink};
 use crate::split::masks::{Classify, Masks};
-use crate::split::native::Rule;
 use crate::split::{ranges, vector};
 use crate::util::block::Block;
 use crate::util::vector::for_each_tier;

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::Counted;
+use super::key;
 use super::piece_map::{CountProbe, PieceMap};
 use crate::checkpoint;
 use crate::encode::special::{Allowed, SpecialTokens};
 use crate::error::TrainError;
 use crate::split::Splitter;
 use crate::split::native::{self, Sink};
-use crate::train::counting::piece_map;
 use crate::util::block::{BLOCK_LEN, Block};
 use crate::util::memory::Growable;
 use crate::util::parallel::WorkItem;
@@ -151,7 +151,7 @@ impl<'a, 's> PieceCounter<'a, 's> {
         piece: Range<usize>,
         first: u64,
     ) -> Result<(), TrainError> {
-        let Some(key) = piece_map::of_piece(text, &piece) else {
+        let Some(key) = key::of_piece(text, &piece) else {
             return self.count_long(&text[piece], first);
         };
         if self.pending == MAX_PENDING {
@@ -238,7 +238,7 @@ impl<'a, 's> PieceCounter<'a, 's> {
         let mut start = 0;
         while ends != 0 {
             let end = ends.trailing_zeros() as usize;
-            if end - start > piece_map::MAX_KEY_LEN {
+            if end - start > key::MAX_KEY_LEN {
                 self.count_long(&block[start..end], self.base + (offset + start) as u64)?;
             }
             start = end;
@@ -307,7 +307,7 @@ impl Sink for PieceCounter<'_, '_> {
             let bytes = block[start..]
                 .first_chunk()
                 .expect("a block goes on behind its last piece");
-            if let Some(key) = piece_map::of_first(bytes, end - start) {
+            if let Some(key) = key::of_first(bytes, end - start) {
                 let probe = probes.next().expect("a block has at most 64 pieces");
                 *probe = view.probe(key, base + start as u64);
                 short += 1;

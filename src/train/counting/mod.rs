@@ -13,6 +13,7 @@
 //! batches of texts cost no more than a large one.
 
 mod counter;
+mod key;
 mod long_pieces;
 mod piece_map;
 mod reading;
@@ -31,8 +32,9 @@ use crate::checkpoint::Interrupted;
 use crate::encode::special::{Allowed, SpecialTokens};
 use crate::error::TrainError;
 use crate::split::Splitter;
+use crate::util::memory;
+use crate::util::parallel;
 use crate::util::parallel::{WorkItem, partition};
-use crate::util::{memory, parallel};
 
 /// Pieces and how often they occur.
 #[derive(Clone, Debug, Default)]

@@ -2,23 +2,18 @@
 //!
 //! A piece of at most 16 bytes is its own key, in a slot of half a cache line. Pieces come in batches, and
 //! the slots of a batch are prefetched before the first of them is read.
-//!
-//! The cache of an encoding has other keys (`cache::key`, NUL-padded, up to 32 bytes): its buckets are
-//! compared by vectors and may refuse a piece with a NUL, whereas counting needs a key that zeroed memory
-//! does not hold, that every piece of UTF-8 has without a check, and that leaves room for a count and a
-//! position in half a cache line.
 
 use std::ops::Range;
 
 use bytemuck::Zeroable;
 
 use super::Counted;
+use super::key::{self, PieceKey};
 use super::long_pieces::LongPieceMap;
-use crate::checkpoint;
-use crate::checkpoint::Interrupted;
+use crate::checkpoint::{self, Interrupted};
 use crate::error::TrainError;
-use crate::util::memory::LargeVec;
-use crate::util::{hash, memory};
+use crate::util::hash;
+use crate::util::memory::{self, LargeVec};
 
 /// A short piece and its count. An empty slot has the key 0 and the count 0; no piece has either.
 #[derive(Clone, Copy, Debug, Default)]
@@ -195,7 +190,7 @@ impl PieceMap {
         if counted.count == 0 {
             return;
         }
-        match of_piece(piece, &(0..piece.len())) {
+        match key::of_piece(piece, &(0..piece.len())) {
             Some(key) if !piece.contains(&0xFF) => {
                 self.reserve(1);
                 self.add_short(key, self.hash(key), counted);
@@ -293,7 +288,7 @@ impl PieceMap {
                 checkpoint::pass()?;
             }
             for slot in self.block(index).iter().filter(|slot| !slot.is_empty()) {
-                let (bytes, length) = decode(slot.key);
+                let (bytes, length) = key::decode(slot.key);
                 visit(&bytes[..length], slot.counted())?;
             }
         }
@@ -404,61 +399,4 @@ impl PieceMapView<'_> {
 )]
 fn home(hash: u64, shift: u32) -> usize {
     (hash >> shift) as usize
-}
-
-/// A piece of at most [`MAX_KEY_LEN`] bytes, each inverted, padded with zeros. No two pieces without bytes
-/// 0xFF (which UTF-8 never has) share a key, and only the empty piece has the key 0.
-pub(super) type PieceKey = u128;
-
-/// Pieces of at most this many bytes have a key.
-pub(super) const MAX_KEY_LEN: usize = 16;
-
-/// `MASKS[n]` selects the first n bytes of a little-endian number.
-const MASKS: [u128; MAX_KEY_LEN + 1] = {
-    let mut masks = [u128::MAX; MAX_KEY_LEN + 1];
-    let mut bytes = 0;
-    while bytes < MAX_KEY_LEN {
-        masks[bytes] = !(u128::MAX << (8 * bytes));
-        bytes += 1;
-    }
-    masks
-};
-
-/// Returns the key of the first `length` of these bytes, or `None` if they are too many for a key.
-#[inline]
-pub(super) fn of_first(bytes: &[u8; MAX_KEY_LEN], length: usize) -> Option<PieceKey> {
-    let mask = MASKS.get(length)?;
-    Some(!u128::from_le_bytes(*bytes) & mask)
-}
-
-/// Returns the key of a piece of a text, as [`of_first`] does.
-#[inline]
-pub(super) fn of_piece(text: &[u8], piece: &Range<usize>) -> Option<PieceKey> {
-    let rest = &text[piece.start..];
-    match rest.first_chunk() {
-        Some(bytes) => of_first(bytes, piece.len()),
-        None => of_first(&padded(rest), piece.len()),
-    }
-}
-
-/// Pads the last bytes of a text, fewer than a key has.
-#[cold]
-#[inline(never)]
-fn padded(last: &[u8]) -> [u8; MAX_KEY_LEN] {
-    let mut bytes = [0; MAX_KEY_LEN];
-    bytes[..last.len()].copy_from_slice(last);
-    bytes
-}
-
-/// Returns the piece of a key: its bytes, padded, and their number.
-pub(super) fn decode(key: PieceKey) -> ([u8; MAX_KEY_LEN], usize) {
-    let length = MAX_KEY_LEN - (key.leading_zeros() / 8) as usize;
-    ((!key).to_le_bytes(), length)
-}
-
-/// Returns what orders keys as their pieces are ordered: by bytes, then by length.
-pub(super) fn sort_key(key: PieceKey) -> (u128, usize) {
-    let (bytes, length) = decode(key);
-    let mask = MASKS[length].swap_bytes();
-    (u128::from_be_bytes(bytes) & mask, length)
 }

@@ -8,10 +8,9 @@ use std::ops::Deref;
 use super::batch::Merge;
 use super::offset::Offset;
 use super::pair_index::shard_of;
-use crate::checkpoint;
-use crate::checkpoint::Interrupted;
+use super::partition::CorpusPartition;
+use crate::checkpoint::{self, Interrupted};
 use crate::token::{Pair, TokenId};
-use crate::train::learning::partition::CorpusPartition;
 use crate::util::memory::Growable;
 
 /// A token on one side of a pair that is merged.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! counted pieces ──► an array of tokens for each thread    (initial, corpus, partition)
-//! pairs ───────────► how often and where                   (index_corpus, pair_table, pair_index)
+//! pairs ───────────► how often and where                   (index_corpus, pair_index)
 //!
 //! until there are enough merges:
 //!     choose the best candidates whose counts are still true, as long as they do not conflict
@@ -30,6 +30,7 @@ mod queue;
 mod shard;
 mod state;
 mod tie_break;
+mod token_bytes;
 mod workers;
 
 use std::thread;

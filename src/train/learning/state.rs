@@ -13,14 +13,13 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::batch::MergeBatch;
 use super::corpus::Corpus;
-use super::deltas::PairDeltas;
+use super::deltas::{PairDeltas, apply_merge, prefetch_first};
 use super::offset::Offset;
 use super::pair_index::shard_of;
 use super::policy::MergePolicy;
 use super::shard::PairShard;
 use crate::checkpoint::Interrupted;
 use crate::token::Pair;
-use crate::train::learning::deltas::{apply_merge, prefetch_first};
 use crate::util::memory;
 
 /// How many cache lines of the occurrences of each merge are prefetched.

@@ -13,12 +13,13 @@
 //! accepted.
 
 mod class;
+mod escape;
 
 use regex_syntax::hir::ClassUnicode;
 
 use crate::error::PatternError;
-use crate::split::ranges;
-use class::{Escaped, WORD};
+use crate::split::set;
+use escape::{Escaped, WORD};
 
 /// Pairs of letters that fold to one character.
 const FOLDED_PAIRS: [[char; 2]; 5] = [['s', 's'], ['s', 't'], ['f', 'f'], ['f', 'i'], ['f', 'l']];
@@ -215,13 +216,13 @@ impl<'p> Translation<'p> {
     /// Writes a set of characters, by its spelling if that means the same.
     fn set(&mut self, spelling: &str, characters: &ClassUnicode) {
         self.letter = None;
-        if ranges::of_fancy(spelling, self.caseless()).as_ref() == Some(characters) {
+        if set::of_fancy(spelling, self.caseless()).as_ref() == Some(characters) {
             self.atom(spelling);
         } else {
             let group = if self.caseless() { "(?-i:" } else { "" };
             let end = if self.caseless() { ")" } else { "" };
             self.verbatim = false;
-            self.atom(&format!("{group}{}{end}", ranges::spelled(characters)));
+            self.atom(&format!("{group}{}{end}", set::spelled(characters)));
         }
     }
 
@@ -378,7 +379,7 @@ impl<'p> Translation<'p> {
         let spelling = &before[..before.len() - self.rest.len()];
         match characters {
             Escaped::Character(character) => {
-                let same = ranges::of_fancy(spelling, false) == Some(ranges::single(character));
+                let same = set::of_fancy(spelling, false) == Some(set::single(character));
                 self.verbatim &= same;
                 let escaped = regex_syntax::escape(character.encode_utf8(&mut [0; 4]));
                 self.literal(character, if same { spelling } else { &escaped })

@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use super::super::piece_map::PieceMap;
 use super::super::{CountTable, Counted};
+use super::in_memory::for_each_of_map;
 use super::{PieceCursor, SortOrder, kway_merge};
 use crate::error::TrainError;
-use crate::train::counting::sorted::for_each_of_map;
 use crate::util::memory::Growable;
 
 /// Number of runs of one level that are merged into one of the next.
