@@ -29,9 +29,14 @@ export class Writing {
 		this.lineEnds.addEventListener("change", () => this.send());
 	}
 
+	/** The text with every line end as LF, which some versions of Chromium leave as CR LF in a text area. */
+	get value() {
+		return this.input.value.replace(/\r\n?/g, "\n");
+	}
+
 	/** The text as it is sent. */
 	get text() {
-		return this.ended(this.input.value);
+		return this.ended(this.value);
 	}
 
 	/**
@@ -117,7 +122,7 @@ export class Writing {
 	offset() {
 		const { selectionStart, selectionEnd, value } = this.input;
 		if (document.activeElement !== this.input || this.opened || selectionStart !== selectionEnd) return 0;
-		return encoder.encode(this.ended(value.slice(0, selectionStart))).length;
+		return encoder.encode(this.ended(value.slice(0, selectionStart).replace(/\r\n?/g, "\n"))).length;
 	}
 
 	/**
@@ -127,8 +132,7 @@ export class Writing {
 	 */
 	select(place, found) {
 		const before = [...this.text].slice(0, place).join("").replaceAll("\r\n", "\n").length;
-		this.input.focus();
-		this.input.setSelectionRange(before, before + found.length);
+		this.selectRange(before, before + found.length);
 	}
 
 	/**
@@ -142,6 +146,20 @@ export class Writing {
 		while (end < bytes.length && (bytes[end] & 0xc0) === 0x80) end++;
 		/** @param {number} offset */
 		const place = (offset) => decoder.decode(bytes.subarray(0, offset)).replaceAll("\r\n", "\n").length;
+		this.selectRange(place(start), place(end));
+	}
+
+	/**
+	 * Selects a range of the text with every line end as LF.
+	 * @param {number} start
+	 * @param {number} end
+	 */
+	selectRange(start, end) {
+		/** @param {number} offset */
+		const place = (offset) => {
+			for (let at = -1; (at = this.input.value.indexOf("\r\n", at + 1)) !== -1 && at < offset;) offset++;
+			return offset;
+		};
 		this.input.focus();
 		this.input.setSelectionRange(place(start), place(end));
 	}
