@@ -8,9 +8,9 @@ use crate::cache::{DEFAULT_LIMIT, PieceCache, budget};
 use crate::util::lazy::try_lock;
 use crate::vocabulary::Vocabulary;
 
-/// Sets how many bytes the caches of all encoders may take together, in all threads of the process; without a limit at
-/// first. Besides, each takes some kilobytes in any case. Caches that take more are replaced by empty ones when they
-/// are next used.
+/// Sets how many bytes the caches of all encoders may take together, in all threads of the process; at first 64 MiB for
+/// each processor, and at least 256 MiB. Besides, each takes some kilobytes in any case. Caches that take more are
+/// replaced by empty ones when they are next used.
 pub fn set_process_cache_limit(bytes: usize) {
     budget::PROCESS.set_limit(bytes);
 }
