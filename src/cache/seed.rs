@@ -36,6 +36,9 @@ const BATCH: usize = 64;
 impl PieceCache {
     /// Adds the first tokens of `vocabulary`, as far as there is room.
     pub(super) fn seed(&mut self, vocabulary: &Vocabulary) {
+        if !vocabulary.has_own_tokens() {
+            return;
+        }
         let mut left = SEEDED_TOKENS;
         for run in vocabulary.runs() {
             let run = run.start..run.end.min(run.start + left);

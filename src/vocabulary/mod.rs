@@ -414,6 +414,14 @@ impl Vocabulary {
         self.tokens.span(index)
     }
 
+    /// Returns whether a piece of exactly the bytes of a token is known to become it, for any token.
+    pub(crate) fn has_own_tokens(&self) -> bool {
+        match &self.merges {
+            Merges::Bytes(_) => true,
+            Merges::Listed(merges) => merges.looks_up_whole_pieces() || merges.has_own(),
+        }
+    }
+
     /// The span and the id of the token with this index, of a [run](Self::runs), if a piece of exactly its bytes is known
     /// to become it.
     #[inline]

@@ -56,21 +56,14 @@ pub(super) fn build(
     let alphabet = alphabet(model, bytes, has_marks)?;
     let is_exact = !bytes && is_cut_exactly(model, &alphabet, &unknown, &merges);
     let adjacency = is_exact.then(|| {
-        let text = |text: &Text<'_>| {
-            if has_marks {
-                text.replace(MARK, " ")
-            } else {
-                text.to_string()
-            }
-        };
         let mut made = memory::collect(merges.iter().map(|(made, _)| *made));
         made.sort_unstable();
         made.dedup();
         let is_made = |id: &TokenId| made.binary_search(id).is_ok();
         let texts = model.vocabulary.iter().filter(|(_, id)| is_made(id));
         let texts = texts.inspect(|_| reserve::pass());
-        let texts = memory::collect(texts.map(|(each, _)| text(each)));
-        Adjacency::of(texts.iter().map(String::as_str))
+        let texts = memory::collect(texts.map(|(text, _)| spaced(text, has_marks)));
+        Adjacency::of(texts.iter().map(|text| &**text))
     });
     let fused = unknown.fused();
     let listing = Listing {
@@ -142,10 +135,22 @@ fn piece_of<'a>(text: &'a str, file: &TokenizerFile<'_>, has_marks: bool) -> Opt
         let mut bytes = memory::vec_with_capacity(text.len());
         return byte_alphabet::push_bytes(text, &mut bytes).then_some(Cow::Owned(bytes));
     }
-    if !has_marks {
-        return Some(Cow::Borrowed(text.as_bytes()));
+    if has_marks && text.contains(' ') {
+        return None;
     }
-    (!text.contains(' ')).then(|| Cow::Owned(text.replace(MARK, " ").into_bytes()))
+    Some(match spaced(text, has_marks) {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    })
+}
+
+/// Returns a text with spaces in place of marks, if these are spaces.
+fn spaced(text: &str, has_marks: bool) -> Cow<'_, str> {
+    if has_marks && text.contains(MARK) {
+        Cow::Owned(text.replace(MARK, " "))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Returns what becomes of characters without a token.

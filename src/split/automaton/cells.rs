@@ -96,10 +96,23 @@ impl Cells {
     /// As [`at`](Self::at), for a character that is not ASCII.
     #[inline(never)]
     fn at_non_ascii(&self, text: &[u8], offset: usize) -> (usize, usize) {
-        let byte = text[offset];
-        // A text is whole characters; a byte that is none would be one of its own.
-        let (code_point, length) = decode(&text[offset..]).unwrap_or((byte.into(), 1));
-        let code_point = code_point as usize;
+        let bits = |byte: u8| usize::from(byte & 0x3F);
+        let goes_on = |bytes: &[u8]| bytes.iter().all(|byte| byte & 0xC0 == 0x80);
+        // A text is whole characters, so few checks tell what is next; a byte that is none would be one of its own.
+        // With all checks of UTF-8, BLOOM's pattern took 4 % longer to split Chinese.
+        let (code_point, length) = match text[offset..] {
+            [lead @ 0xE0..=0xEF, second, third, ..] if goes_on(&[second, third]) => (
+                usize::from(lead & 0xF) << 12 | bits(second) << 6 | bits(third),
+                3,
+            ),
+            [lead @ 0xC2..=0xDF, second, ..] if goes_on(&[second]) => {
+                (usize::from(lead & 0x1F) << 6 | bits(second), 2)
+            }
+            ref rest => {
+                let (code_point, length) = decode(rest).unwrap_or((rest[0].into(), 1));
+                (code_point as usize, length)
+            }
+        };
         let block = usize::from(self.blocks[code_point / BLOCK]);
         (
             self.table[block * BLOCK + code_point % BLOCK].into(),

@@ -182,6 +182,11 @@ impl ListedMerges {
         self.proved.as_ref().map(|proved| &proved.byte_pairs)
     }
 
+    /// Returns whether merging the bytes of a token is known to yield it, for any token.
+    pub(super) fn has_own(&self) -> bool {
+        self.proved.is_some()
+    }
+
     /// Returns whether merging the bytes of a token is known to yield it.
     pub(super) fn is_own(&self, id: TokenId) -> bool {
         let proved = self.proved.as_ref();
