@@ -47,7 +47,7 @@ demo: $(VENV)/demo/installed ## Encode real text beside tiktoken: ids equal, cou
 # Two at a time: much of it keeps one core busy only. What a part prints comes at once, when it has ended.
 .PHONY: test
 test: ## Everything that must hold
-	$(MAKE) --no-print-directory --jobs=2 --output-sync test-python test-rust lint
+	$(MAKE) --no-print-directory --jobs=2 --output-sync test-python-1 test-python-2 test-rust lint
 
 .PHONY: lint
 lint: build ## Formatting, lints, types, and the stub against the module
@@ -81,6 +81,11 @@ test-rust: ## The Rust tests, without Python
 .PHONY: test-python
 test-python: build ## The Python tests, beside the real tiktoken
 	$(BIN)/python -m pytest
+
+# Each half of the modules, for two processors.
+.PHONY: test-python-1 test-python-2
+test-python-1 test-python-2: test-python-%: build
+	$(BIN)/python -m pytest --part=$*/2
 
 $(VENV)/browser: pyproject.toml $(VENV)/installed
 	$(BIN)/python -m pip install --quiet $(call group,browser)

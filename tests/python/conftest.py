@@ -17,6 +17,25 @@ from support.libraries import Library
 from support.offline_tiktoken import NAMES, PublishedFile
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds `--part=2/3`: the second third of the modules, so that processes may share the tests."""
+    parser.addoption("--part", metavar="N/M", help="run every M-th module, from the N-th on")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keeps the tests of the modules that `--part` says."""
+    part = config.getoption("--part")
+    if part is None:
+        return
+    number, count = map(int, part.split("/"))
+    if not 1 <= number <= count:
+        raise pytest.UsageError(f"expected --part=N/M with N from 1 to M, got {part}")
+    modules = {path: index for index, path in enumerate(sorted({item.path for item in items}))}
+    others = [item for item in items if modules[item.path] % count != number - 1]
+    items[:] = [item for item in items if modules[item.path] % count == number - 1]
+    config.hook.pytest_deselected(items=others)
+
+
 def pytest_collection_finish() -> None:
     """Keeps the collector of garbage from looking, again and again, at all that was imported."""
     gc.collect()
