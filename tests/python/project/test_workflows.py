@@ -98,12 +98,21 @@ def test_what_the_workflows_install_is_locked() -> None:
     assert {*re.findall(r"\$\(call group,(\w+)\)", MAKEFILE)} == {*LOCKS}
 
 
+def requirements(group: str) -> Iterator[str]:
+    """Yields what a group asks for, with the groups that it includes."""
+    for entry in PROJECT["dependency-groups"][group]:
+        if isinstance(entry, dict):
+            yield from requirements(entry["include-group"])
+        else:
+            yield entry
+
+
 @pytest.mark.parametrize("group", LOCKS)
 def test_locked_packages_are_those_of_the_group(group: str) -> None:
     """Everything that a group asks for has a version and hashes, and the same version in all groups."""
     locked = dict(PINNED.findall(LOCKS[group]))
     assert LOCKS[group].count("--hash=sha256:") > len(locked)
-    for requirement in PROJECT["dependency-groups"][group]:
+    for requirement in requirements(group):
         match = re.match(r"([\w.-]+)(?:==([\w.]+))?", requirement)
         assert match
         assert match[1] in locked, "run `make lock`"
