@@ -14,7 +14,8 @@ from bytemill._arguments import check_type
 from bytemill._messages import import_optional, printable
 from bytemill._named import encoding_of
 from bytemill.documents.sources import check_documents
-from bytemill.inspection.displayed import Displayed, align_columns
+from bytemill.inspection.notebook import Displayed
+from bytemill.inspection.terminal import align_columns
 from bytemill.io.atomic import check_writable, create, replacing
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Render views as fragments for notebooks, without scripts.
+"""Render views as fragments for notebooks, without scripts, in the forms that hosts ask for.
 
 A notebook from somebody else is cleaned before it is shown: JupyterLab then drops style sheets and keeps
 plain inline styles, others drop all styles. So the inline style of a token carries its colours, a style sheet
@@ -16,11 +16,11 @@ from bytemill.inspection.terminal import AS_WRITTEN, MARK, rows, supports_colour
 from bytemill.inspection.token import COLOURS, is_right_to_left, lines_as_written, sharing_characters, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 
     from bytemill.inspection.token import Token, View
 
-__all__ = ["fragment", "render_fragment", "render_plain", "span"]
+__all__ = ["Displayed", "fragment", "render_fragment", "render_plain", "span"]
 
 # Prefix of all class names. It changes with the format: the outputs of two versions may be in one notebook.
 PREFIX = "bm1"
@@ -158,3 +158,34 @@ def rows_of_parts(rows: Iterable[Sequence[bytes]]) -> str:
             start += len(part)
         lines.append(f"<div>{SEPARATOR.join(cells)}</div>")
     return "".join(lines)
+
+
+# The forms in which notebooks and other hosts show a view or a report.
+
+
+def preformatted(text: str) -> str:
+    """Returns a plain text for a notebook."""
+    return f'<pre style="font-family:monospace;line-height:1.4">{escape(text)}</pre>'
+
+
+class Displayed:
+    """Base of views and reports: hosts of HTML show one form, hosts of plain text the `str`."""
+
+    def _repr_html_(self) -> str:
+        """Renders it for a notebook; if a subclass has no other form, its `str` as it is."""
+        return preformatted(str(self))
+
+    def _repr_mimebundle_(
+        self, include: Container[str] | None = None, exclude: Container[str] | None = None
+    ) -> dict[str, str]:
+        """Returns both forms for IPython, of which a notebook keeps both; arguments as IPython describes."""
+        forms = {"text/plain": self._plain, "text/html": self._repr_html_}
+        return {
+            name: form()
+            for name, form in forms.items()
+            if (not include or name in include) and (not exclude or name not in exclude)
+        }
+
+    def _plain(self) -> str:
+        """Returns the form for hosts of plain text."""
+        return str(self)

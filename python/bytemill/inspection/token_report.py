@@ -12,8 +12,9 @@ from bytemill._arguments import integer
 from bytemill._messages import shortened
 from bytemill._named import encoding_of
 from bytemill.errors import UnknownTokenError
-from bytemill.inspection.displayed import Displayed, align_columns
+from bytemill.inspection.notebook import Displayed
 from bytemill.inspection.reachability import Pieces, last_merge, may_occur
+from bytemill.inspection.terminal import align_columns
 from bytemill.inspection.token import text_of, visible
 from bytemill.reference_sentencepiece import Kind
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from bytemill._arguments import token_limit
 from bytemill._messages import shortened
 from bytemill._named import encoding_of
-from bytemill.inspection.displayed import Displayed
+from bytemill.inspection.notebook import Displayed, render_fragment, render_plain
 from bytemill.inspection.token import Token, text_of
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
 
@@ -135,14 +135,11 @@ class TokenView(Displayed):
     __repr__ = __str__
 
     def _plain(self) -> str:
-        from bytemill.inspection.notebook import render_plain
 
         return render_plain(self)
 
     def _repr_html_(self) -> str:
         """Renders the view for a notebook."""
-        from bytemill.inspection.notebook import render_fragment
-
         return render_fragment(self)
 
 
@@ -239,7 +236,6 @@ class PairView(Displayed):
     __repr__ = __str__
 
     def _plain(self) -> str:
-        from bytemill.inspection.notebook import render_plain
 
         return "\n\n".join(
             render_plain(view, heading=heading, marked=frozenset(indices))
@@ -248,8 +244,6 @@ class PairView(Displayed):
 
     def _repr_html_(self) -> str:
         """Renders both for a notebook."""
-        from bytemill.inspection.notebook import render_fragment
-
         return "".join(
             render_fragment(view, heading=heading, marked=frozenset(indices))
             for view, indices, heading in self.headings()

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytemill import reference
 from bytemill._arguments import check_type, integer
 from bytemill._named import encoding_of
-from bytemill.inspection.displayed import Displayed, align_columns
-from bytemill.inspection.notebook import fragment, span
-from bytemill.inspection.terminal import Cell, supports_colour
+from bytemill.inspection.notebook import Displayed, fragment, rows_of_parts, span
+from bytemill.inspection.terminal import Cell, align_columns, supports_colour
 from bytemill.inspection.token import COLOURS, segments_of, visible
 from bytemill.patterns import PATTERNS
 from bytemill.splitting import Splitter
@@ -224,8 +223,6 @@ class MergeView(Displayed):
 
     def _repr_html_(self) -> str:
         """Renders the view for a notebook: a row for each step."""
-        from bytemill.inspection.notebook import fragment, rows_of_parts
-
         return fragment("<hr>".join(rows_of_parts(piece.steps) for piece in self.pieces))
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from bytemill._backend import unicode_version
 from bytemill._messages import printable, shortened
 from bytemill._named import encoding_of
-from bytemill.inspection.displayed import Displayed, align_columns, bar
+from bytemill.inspection.notebook import Displayed
 from bytemill.inspection.reachability import Pieces, Reachability, reachability_of
+from bytemill.inspection.terminal import align_columns, bar
 from bytemill.inspection.token import visible
 from bytemill.inspection.token_report import kinds_of
 from bytemill.patterns import PATTERNS

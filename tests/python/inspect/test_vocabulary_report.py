@@ -13,8 +13,8 @@ import bytemill
 from bytemill import inspection
 from bytemill._core import UNICODE_VERSION  # noqa: TID251 - what is tested
 from bytemill.errors import UnknownTokenError
-from bytemill.inspection.displayed import align_columns, bar
 from bytemill.inspection.reachability import last_merge, may_occur, reachability_of
+from bytemill.inspection.terminal import align_columns, bar
 from bytemill.inspection.token_report import kinds_of
 from bytemill.inspection.vocabulary_report import grouped, holes_between
 from bytemill.patterns import GPT2_PATTERN, LLAMA3_PATTERN, PATTERNS
