@@ -333,6 +333,8 @@ pub enum EncodeError {
     Splitter(Box<dyn Error + Send + Sync>),
     /// A piece is longer than the merge engines can index.
     PieceTooLong(usize),
+    /// A piece is not made of tokens, and this text of the unknown token is no token of the vocabulary.
+    NoUnknown(String),
     /// The text contains a disallowed string.
     Disallowed {
         /// The string: the leftmost, then longest.
@@ -368,6 +370,10 @@ impl fmt::Display for EncodeError {
             Self::PieceTooLong(length) => write!(
                 f,
                 "a piece of {length} bytes is too long: expected fewer than 4294967295; split the text before encoding"
+            ),
+            Self::NoUnknown(token) => write!(
+                f,
+                "the text needs the unknown token {token:?}, which the vocabulary does not have: expected text of its tokens only"
             ),
             Self::Disallowed { token, start } => write!(
                 f,

@@ -37,3 +37,32 @@ pub fn encode_piece(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<TokenId> {
         })
         .collect()
 }
+
+/// Returns the ids of a word of `WordPiece`: the longest texts that it consists of from left to right, with `prefix` in
+/// front of each but the first; `None` if it has more than `longest` characters, or is not made of texts.
+///
+/// # Complexity
+/// O(n²) look-ups for n characters.
+pub fn encode_word(
+    texts: &[(&str, TokenId)],
+    prefix: &str,
+    longest: usize,
+    word: &str,
+) -> Option<Vec<TokenId>> {
+    if word.chars().count() > longest {
+        return None;
+    }
+    let (mut ids, mut rest) = (Vec::new(), word);
+    while !rest.is_empty() {
+        let prefix = if ids.is_empty() { "" } else { prefix };
+        let found = (1..=rest.len()).rev().find_map(|end| {
+            let text = format!("{prefix}{}", rest.get(..end)?);
+            let id = texts.iter().find(|(known, _)| *known == text)?.1;
+            Some((id, end))
+        });
+        let (id, end) = found?;
+        ids.push(id);
+        rest = &rest[end..];
+    }
+    Some(ids)
+}

@@ -150,6 +150,14 @@ impl<'a> At<'a> {
         self.value.as_str().ok_or_else(|| self.expect("a string"))
     }
 
+    /// As [`text`](Self::text); `None` where there is none.
+    pub(super) fn text_or_none(&self) -> Result<Option<String>, FileError> {
+        if self.is_null() {
+            return Ok(None);
+        }
+        self.text().map(|text| Some(text.to_owned()))
+    }
+
     pub(super) fn flag(&self) -> Result<bool, FileError> {
         self.value
             .as_bool()
@@ -172,6 +180,13 @@ impl<'a> At<'a> {
             .as_u64()
             .and_then(|number| u32::try_from(number).ok());
         number.ok_or_else(|| self.expect("a number from 0 to 4294967295"))
+    }
+
+    /// Returns a number of elements; one that no memory has room for stands for no limit.
+    pub(super) fn size(&self) -> Result<usize, FileError> {
+        let number = self.value.as_u64();
+        let number = number.ok_or_else(|| self.expect("a number from 0 on"))?;
+        Ok(usize::try_from(number).unwrap_or(usize::MAX))
     }
 
     pub(super) fn decimal(&self) -> Result<f64, FileError> {

@@ -12,19 +12,36 @@ use serde_json::Value;
 use super::json::{At, FileError, LargeFields, Object, Place};
 use crate::token::TokenId;
 use crate::util::memory::{self, Growable, reserve};
+use crate::vocabulary::words::Parts;
 
 /// A text of the file, which has it as it is unless something is escaped there.
 pub type Text<'a> = Cow<'a, str>;
 
-/// A model of byte pair encoding.
+/// The model of a file.
 #[derive(Debug)]
 pub struct Model<'a> {
     /// Each token's id, in the order of the file.
     pub vocabulary: Vec<(Text<'a>, TokenId)>,
-    /// The texts of the two tokens of each merge.
-    pub merges: Vec<(Text<'a>, Text<'a>)>,
     /// The token of what is none.
     pub unknown: Option<String>,
+    /// How pieces become tokens.
+    pub kind: Kind<'a>,
+}
+
+/// How pieces become tokens.
+#[derive(Debug)]
+pub enum Kind<'a> {
+    /// By byte pair encoding.
+    Merges(Merging<'a>),
+    /// As words and their parts, WordPiece; or as words, WordLevel.
+    Words(Parts),
+}
+
+/// Byte pair encoding.
+#[derive(Debug)]
+pub struct Merging<'a> {
+    /// The texts of the two tokens of each merge.
+    pub merges: Vec<(Text<'a>, Text<'a>)>,
     /// Whether several unknown characters in a row are one token.
     pub fuse_unknown: bool,
     /// Whether unknown characters are spelt by the tokens of their bytes.
@@ -50,49 +67,99 @@ struct Merges<'a>(Vec<(Text<'a>, Text<'a>)>);
 impl<'a> Model<'a> {
     /// Checks the model of a file.
     pub(super) fn new(fields: ModelFields<'a>) -> Result<Self, FileError> {
-        let options = Value::Object(fields.options);
+        let ModelFields {
+            vocabulary,
+            merges,
+            options,
+        } = fields;
+        let options = Value::Object(options);
         let options = At::new(&options, "model");
         let kind = options.get("type")?;
-        // Early files do not say the type.
-        let name = match kind.is_null() {
-            false => kind.text()?,
-            true if matches!(fields.vocabulary, Some(Vocabulary::List)) => "Unigram",
-            true if !options.get("max_input_chars_per_word")?.is_null() => "WordPiece",
-            true => "BPE",
+        let name = if kind.is_null() {
+            type_by_fields(vocabulary.as_ref(), merges.is_some(), &options)?
+        } else {
+            kind.text()?
         };
-        if name != "BPE" {
+        let is_known = matches!(name, "BPE" | "WordPiece" | "WordLevel");
+        if !is_known {
             return Err(kind.refuse(format!(
-                "expected BPE, got {name}: use the package tokenizers for other models"
+                "expected BPE, WordPiece or WordLevel, got {name}: use the package tokenizers for other models"
             )));
         }
-        let text = |key: &str| {
-            let value = options.get(key)?;
-            if value.is_null() {
-                Ok(None)
-            } else {
-                value.text().map(|text| Some(text.to_owned()))
-            }
-        };
-        let dropout = options.get("dropout")?;
-        if !dropout.is_null() && dropout.decimal()? > 0.0 {
-            return Err(dropout.refuse("expected null or 0: with dropout, ids would be random"));
-        }
         let missing = |key: &str| FileError::new(format!("model.{key}"), "it is missing");
-        let vocabulary = fields.vocabulary.ok_or_else(|| missing("vocab"))?;
+        let vocabulary = vocabulary.ok_or_else(|| missing("vocab"))?;
         let Vocabulary::Ids(vocabulary) = vocabulary else {
             let reason = "invalid type: sequence, expected an object of ids";
             return Err(FileError::new("model.vocab", reason));
         };
-        let merges = fields.merges.ok_or_else(|| missing("merges"))?;
+        let (unknown, kind) = match name {
+            "BPE" => {
+                let merges = merges.ok_or_else(|| missing("merges"))?;
+                let kind = Kind::Merges(Merging::new(merges, &options)?);
+                (options.get("unk_token")?.text_or_none()?, kind)
+            }
+            "WordPiece" => {
+                let prefix = options.get("continuing_subword_prefix")?.text()?;
+                let parts = Parts::Several {
+                    prefix: prefix.as_bytes().to_vec(),
+                    longest: options.get("max_input_chars_per_word")?.size()?,
+                };
+                let unknown = options.get("unk_token")?.text()?;
+                (Some(unknown.to_owned()), Kind::Words(parts))
+            }
+            _ => {
+                let unknown = options.get("unk_token")?.text()?;
+                (Some(unknown.to_owned()), Kind::Words(Parts::Whole))
+            }
+        };
         Ok(Self {
             vocabulary,
+            unknown,
+            kind,
+        })
+    }
+
+    /// Byte pair encoding; `None` for other models.
+    pub fn merging(&self) -> Option<&Merging<'a>> {
+        match &self.kind {
+            Kind::Merges(merging) => Some(merging),
+            Kind::Words(_) => None,
+        }
+    }
+}
+
+/// Returns the type of a model that does not say it, as early files: the first that has these fields.
+fn type_by_fields(
+    vocabulary: Option<&Vocabulary<'_>>,
+    has_merges: bool,
+    options: &At<'_>,
+) -> Result<&'static str, FileError> {
+    let has = |key: &str| options.get(key).map(|value| !value.is_null());
+    Ok(match vocabulary {
+        _ if has_merges => "BPE",
+        Some(Vocabulary::List) => "Unigram",
+        Some(Vocabulary::Ids(_)) if has("unk_token")? => {
+            let of_words = has("max_input_chars_per_word")? && has("continuing_subword_prefix")?;
+            if of_words { "WordPiece" } else { "WordLevel" }
+        }
+        _ => "BPE",
+    })
+}
+
+impl<'a> Merging<'a> {
+    fn new(merges: Merges<'a>, options: &At<'_>) -> Result<Self, FileError> {
+        let text = |key: &str| Ok(options.get(key)?.text_or_none()?.unwrap_or_default());
+        let dropout = options.get("dropout")?;
+        if !dropout.is_null() && dropout.decimal()? > 0.0 {
+            return Err(dropout.refuse("expected null or 0: with dropout, ids would be random"));
+        }
+        Ok(Self {
             merges: merges.0,
-            unknown: text("unk_token")?,
             fuse_unknown: options.get("fuse_unk")?.flag_or(false)?,
             byte_fallback: options.get("byte_fallback")?.flag_or(false)?,
             whole_pieces: options.get("ignore_merges")?.flag_or(false)?,
-            prefix: text("continuing_subword_prefix")?.unwrap_or_default(),
-            suffix: text("end_of_word_suffix")?.unwrap_or_default(),
+            prefix: text("continuing_subword_prefix")?,
+            suffix: text("end_of_word_suffix")?,
         })
     }
 }

@@ -44,11 +44,34 @@ pub enum Scheme {
 
 /// Reads a normalizer as its steps.
 pub(super) fn normalizers(normalizer: &At<'_>) -> Result<Vec<normalize::Step>, FileError> {
-    normalizer
-        .steps("normalizers")?
-        .iter()
-        .map(normalizer_step)
-        .collect()
+    let mut read = Vec::new();
+    for step in normalizer.steps("normalizers")? {
+        if step.kind()?.1 == "BertNormalizer" {
+            read.extend(bert_steps(&step)?);
+        } else {
+            read.push(normalizer_step(&step)?);
+        }
+    }
+    Ok(read)
+}
+
+/// Returns the steps that BERT's normalizer takes.
+fn bert_steps(step: &At<'_>) -> Result<Vec<normalize::Step>, FileError> {
+    use normalize::Step;
+    let lowers = step.get("lowercase")?.flag()?;
+    let strips = step.get("strip_accents")?.flag_or(lowers)?;
+    let steps = [
+        (step.get("clean_text")?.flag()?, Step::CleanText),
+        (step.get("handle_chinese_chars")?.flag()?, Step::IsolateHan),
+        (strips, Step::Nfd),
+        (strips, Step::StripNonspacing),
+        (lowers, Step::Lowercase),
+    ];
+    Ok(steps
+        .into_iter()
+        .filter(|(is_taken, _)| *is_taken)
+        .map(|(_, step)| step)
+        .collect())
 }
 
 fn normalizer_step(step: &At<'_>) -> Result<normalize::Step, FileError> {
@@ -132,6 +155,9 @@ fn add_step(step: &At<'_>, read: &mut PreTokenizer) -> Result<(), FileError> {
         }
         "Whitespace" => steps.push(Step::Whitespace),
         "WhitespaceSplit" => steps.push(Step::WhitespaceSplit),
+        "BertPreTokenizer" => {
+            steps.extend([Step::WhitespaceSplit, Step::Punctuation(Behavior::Isolated)]);
+        }
         "ByteLevel" => {
             if read.is_byte_level {
                 return Err(kind.refuse("ByteLevel is there twice, which is not supported"));
@@ -425,6 +451,13 @@ pub enum DecoderStep {
     Metaspace(Metaspace),
     /// The end of a word becomes a space, except the last.
     WordEnd(String),
+    /// Words have spaces between them, and their parts have not.
+    WordPiece {
+        /// Stands before each part of a word but the first, and is taken away.
+        prefix: String,
+        /// Whether spaces before marks of punctuation and in English contractions are taken away.
+        cleanup: bool,
+    },
 }
 
 /// Reads a decoder; `None` if there is none.
@@ -471,6 +504,10 @@ fn step(step: &At<'_>) -> Result<DecoderStep, FileError> {
             }
         }
         "Metaspace" => DecoderStep::Metaspace(metaspace(step)?),
+        "WordPiece" => DecoderStep::WordPiece {
+            prefix: step.get("prefix")?.text()?.to_owned(),
+            cleanup: step.get("cleanup")?.flag()?,
+        },
         "BPEDecoder" => DecoderStep::WordEnd(step.get("suffix")?.text()?.to_owned()),
         _ => return Err(kind.refuse(format!("the decoder {name} is not supported"))),
     })

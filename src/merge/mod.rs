@@ -1,11 +1,11 @@
-//! Exact BPE of one piece.
+//! Exactly the tokens that one piece becomes, by each model.
 //!
-//! The definition ([`crate::reference::encode_piece`]): a piece that is a token is that token. Otherwise
+//! BPE by its definition ([`crate::reference::encode_piece`]): a piece that is a token is that token. Otherwise
 //! start from byte tokens and repeatedly merge the adjacent pair of lowest rank, leftmost first, until no
-//! adjacent pair merges.
+//! adjacent pair merges. Two engines compute it: [`short`] for pieces of up to 128 bytes, and [`queue`] for longer
+//! ones, which [`long`] divides into windows.
 //!
-//! Two engines compute it: [`short`] for pieces of up to 128 bytes, and [`queue`] for longer ones, which
-//! [`long`] divides into windows.
+//! Words and their parts ([`words`]): the longest tokens from left to right.
 
 pub mod agreement;
 mod apart;
@@ -17,6 +17,7 @@ pub mod long;
 pub mod queue;
 #[doc(hidden)]
 pub mod short;
+mod words;
 
 use std::ops::Range;
 
@@ -24,7 +25,7 @@ use crate::error::EncodeError;
 use crate::token::TokenId;
 use crate::util::memory::Growable;
 use crate::vocabulary::byte_merges::ByteMerges;
-use crate::vocabulary::{Merges, Vocabulary};
+use crate::vocabulary::{Model, Vocabulary};
 
 /// Appends the ids of `piece` to `ids`.
 ///
@@ -40,7 +41,7 @@ pub fn encode_piece(
     piece: &[u8],
     ids: &mut Vec<TokenId>,
 ) -> Result<(), EncodeError> {
-    if let Merges::Bytes(merges) = vocabulary.merges()
+    if let Model::Bytes(merges) = vocabulary.model()
         && merges.may_be_unmade(piece.len())
         && let Some(id) = vocabulary.token(piece)
     {
@@ -63,9 +64,10 @@ pub fn merge(
     piece: &[u8],
     ids: &mut Vec<TokenId>,
 ) -> Result<(), EncodeError> {
-    match vocabulary.merges() {
-        Merges::Bytes(merges) => merge_bytes(merges, piece, ids),
-        Merges::Listed(merges) => listed::merge(merges, piece, ids),
+    match vocabulary.model() {
+        Model::Bytes(merges) => merge_bytes(merges, piece, ids),
+        Model::Listed(merges) => listed::merge(merges, piece, ids),
+        Model::Words(words) => words::encode(words, piece, ids),
     }
 }
 
@@ -101,8 +103,8 @@ pub fn placed(
     piece: &[u8],
     placed: &mut Vec<Placed>,
 ) -> Result<(), EncodeError> {
-    match vocabulary.merges() {
-        Merges::Bytes(_) => {
+    match vocabulary.model() {
+        Model::Bytes(_) => {
             let (mut ids, mut start) = (Vec::new(), 0);
             encode_piece(vocabulary, piece, &mut ids)?;
             placed
@@ -114,7 +116,8 @@ pub fn placed(
                     Placed { id, span }
                 }));
         }
-        Merges::Listed(merges) => match vocabulary.whole_piece(piece) {
+        Model::Words(words) => words::placed(words, piece, placed)?,
+        Model::Listed(merges) => match vocabulary.whole_piece(piece) {
             Some(id) => placed.push(Placed {
                 id,
                 span: 0..piece.len(),

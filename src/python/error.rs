@@ -95,7 +95,9 @@ impl From<EncodeError> for PyErr {
             EncodeError::Disallowed { token, start } => {
                 classes::DisallowedSpecialTokenError::new_err((token, start))
             }
-            EncodeError::NoRoom { .. } => PyValueError::new_err(error.to_string()),
+            EncodeError::NoRoom { .. } | EncodeError::NoUnknown(_) => {
+                PyValueError::new_err(error.to_string())
+            }
             EncodeError::OutOfMemory(error) => error.into(),
             EncodeError::PieceTooLong(_) => PyOverflowError::new_err(error.to_string()),
             EncodeError::Splitter(inner) => match inner.downcast::<Raised>() {

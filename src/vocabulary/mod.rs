@@ -25,6 +25,8 @@ pub mod pair_table;
 pub(crate) mod sections;
 mod stored;
 mod tokens;
+mod trie;
+pub mod words;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -43,23 +45,26 @@ use listed::scored::{Kind, Piece};
 use listed::{ListedMerges, Listing};
 use pair_table::PairTable;
 use tokens::Tokens;
+use words::{WordList, Words};
 
 /// An immutable table of tokens and merges. See the module for its invariants.
 #[derive(Debug)]
 pub struct Vocabulary {
     tokens: Tokens,
-    merges: Merges,
+    model: Model,
     sorted: OnceLock<Vec<TokenId>>,
     longest: OnceLock<usize>,
 }
 
-/// The merges of a vocabulary: what two adjacent symbols become, and which two are next.
+/// How a vocabulary turns a piece into tokens.
 #[derive(Debug)]
-pub enum Merges {
+pub enum Model {
     /// Every byte is a token, and the rank of a pair is the id of the token that it makes: tiktoken's BPE.
     Bytes(Box<ByteMerges>),
     /// Each pair has a rank, and a token that it makes: the BPE of a `tokenizer.json` or of a SentencePiece model.
     Listed(Box<ListedMerges>),
+    /// The longest tokens from left to right: WordPiece and WordLevel.
+    Words(Box<Words>),
 }
 
 /// A token of a vocabulary whose merges are listed.
@@ -224,13 +229,13 @@ impl Vocabulary {
         let byte_tokens = tokens.byte_tokens()?;
         let highest = tokens.last_id().expect("every byte is a token");
         let merges = ByteMerges::new(&byte_tokens, pairs, byte_pairs, highest);
-        Ok(Self::of(tokens, Merges::Bytes(Box::new(merges))))
+        Ok(Self::of(tokens, Model::Bytes(Box::new(merges))))
     }
 
-    fn of(tokens: Tokens, merges: Merges) -> Self {
+    fn of(tokens: Tokens, model: Model) -> Self {
         Self {
             tokens,
-            merges,
+            model,
             sorted: OnceLock::new(),
             longest: OnceLock::new(),
         }
@@ -267,7 +272,7 @@ impl Vocabulary {
             }
         }
         let merges = ListedMerges::by_scores(pieces, byte_fallback)?;
-        Ok(Self::of(tokens, Merges::Listed(Box::new(merges))))
+        Ok(Self::of(tokens, Model::Listed(Box::new(merges))))
     }
 
     /// Builds a vocabulary whose merges are listed, of tokens in the order of ids.
@@ -281,20 +286,23 @@ impl Vocabulary {
         tokens: &[ListedToken<'_>],
         listing: Listing,
     ) -> Result<Self, VocabularyError> {
-        let bytes = tokens.iter().map(|token| token.bytes.len()).sum();
-        let table = || {
-            let mut table = Tokens::with_capacity(tokens.len(), bytes);
-            for token in tokens {
-                if token.is_found {
-                    table.push(token.id, &token.bytes)?;
-                } else {
-                    table.push_unlisted(token.id, &token.bytes)?;
-                }
-            }
-            Ok::<Tokens, VocabularyError>(table)
-        };
-        let (merges, table) = join(|| ListedMerges::new(listing), table);
-        Ok(Self::of(table?, Merges::Listed(Box::new(merges?))))
+        let (merges, table) = join(|| ListedMerges::new(listing), || listed_tokens(tokens));
+        Ok(Self::of(table?, Model::Listed(Box::new(merges?))))
+    }
+
+    /// Builds a vocabulary of words and their parts, of tokens in the order of ids.
+    ///
+    /// # Errors
+    /// [`VocabularyError::TooLarge`].
+    ///
+    /// # Complexity
+    /// O(total bytes), and sorting.
+    pub fn from_words(
+        tokens: &[ListedToken<'_>],
+        list: WordList<'_>,
+    ) -> Result<Self, VocabularyError> {
+        let (words, table) = join(|| Words::new(list), || listed_tokens(tokens));
+        Ok(Self::of(table?, Model::Words(Box::new(words?))))
     }
 
     /// Builds a vocabulary from different tokens in the order of ids, and pairs, each with the token of which they are
@@ -334,32 +342,32 @@ impl Vocabulary {
 
     /// Says that merging a token's own bytes is known to yield that token, but for tokens of these lengths in bytes.
     pub(crate) fn with_unmade(mut self, lengths: impl IntoIterator<Item = usize>) -> Self {
-        if let Merges::Bytes(merges) = &mut self.merges {
+        if let Model::Bytes(merges) = &mut self.model {
             let bits = lengths.into_iter().map(|length| 1 << (length % 64));
             merges.unmade = bits.fold(0, |unmade, bit: u64| unmade | bit);
         }
         self
     }
 
-    /// The merges.
+    /// How a piece becomes tokens.
     #[inline]
-    pub fn merges(&self) -> &Merges {
-        &self.merges
+    pub fn model(&self) -> &Model {
+        &self.model
     }
 
-    /// The merges by rank; `None` if they are listed.
+    /// The merges by rank; `None` for other models.
     pub fn byte_merges(&self) -> Option<&ByteMerges> {
-        match &self.merges {
-            Merges::Bytes(merges) => Some(merges),
-            Merges::Listed(_) => None,
+        match &self.model {
+            Model::Bytes(merges) => Some(merges),
+            Model::Listed(_) | Model::Words(_) => None,
         }
     }
 
-    /// The merges of a list; `None` if the ranks of pairs are the ids of tokens.
+    /// The merges of a list; `None` for other models.
     pub fn listed_merges(&self) -> Option<&ListedMerges> {
-        match &self.merges {
-            Merges::Bytes(_) => None,
-            Merges::Listed(merges) => Some(merges),
+        match &self.model {
+            Model::Listed(merges) => Some(merges),
+            Model::Bytes(_) | Model::Words(_) => None,
         }
     }
 
@@ -371,11 +379,12 @@ impl Vocabulary {
     /// Number of bytes that it occupies, without the parts of a published one that lie in the library.
     pub(crate) fn memory(&self) -> usize {
         let sorted = self.sorted.get().map_or(0, |sorted| 4 * sorted.capacity());
-        let merges = match &self.merges {
-            Merges::Bytes(merges) => merges.memory(),
-            Merges::Listed(merges) => merges.memory(),
+        let model = match &self.model {
+            Model::Bytes(merges) => merges.memory(),
+            Model::Listed(merges) => merges.memory(),
+            Model::Words(words) => words.memory(),
         };
-        self.tokens.memory() + merges + sorted
+        self.tokens.memory() + model + sorted
     }
 
     /// Never true: every byte is a token.
@@ -416,9 +425,9 @@ impl Vocabulary {
 
     /// Returns whether a piece of exactly the bytes of a token is known to become it, for any token.
     pub(crate) fn has_own_tokens(&self) -> bool {
-        match &self.merges {
-            Merges::Bytes(_) => true,
-            Merges::Listed(merges) => merges.looks_up_whole_pieces() || merges.has_own(),
+        match &self.model {
+            Model::Bytes(_) | Model::Words(_) => true,
+            Model::Listed(merges) => merges.looks_up_whole_pieces() || merges.has_own(),
         }
     }
 
@@ -427,9 +436,10 @@ impl Vocabulary {
     #[inline]
     pub(crate) fn own_token(&self, index: usize) -> Option<(Range<usize>, TokenId)> {
         let id = self.tokens.id(index);
-        let is_own = match &self.merges {
-            Merges::Bytes(_) => true,
-            Merges::Listed(merges) => merges.looks_up_whole_pieces() || merges.is_own(id),
+        let is_own = match &self.model {
+            Model::Bytes(_) => true,
+            Model::Listed(merges) => merges.looks_up_whole_pieces() || merges.is_own(id),
+            Model::Words(words) => words.is_own(self.tokens.at(index)),
         };
         is_own.then(|| (self.tokens.span(index), id))
     }
@@ -438,8 +448,8 @@ impl Vocabulary {
     /// looked up.
     #[inline]
     pub(crate) fn whole_piece(&self, piece: &[u8]) -> Option<TokenId> {
-        match &self.merges {
-            Merges::Listed(merges) if merges.looks_up_whole_pieces() => {
+        match &self.model {
+            Model::Listed(merges) if merges.looks_up_whole_pieces() => {
                 self.token(piece).or_else(|| merges.spelled(piece))
             }
             _ => None,
@@ -463,9 +473,9 @@ impl Vocabulary {
     pub fn token(&self, bytes: &[u8]) -> Option<TokenId> {
         self.tokens.find(bytes).or_else(|| {
             let [byte] = *bytes else { return None };
-            match &self.merges {
-                Merges::Bytes(_) => None,
-                Merges::Listed(merges) => merges.byte_token(byte),
+            match &self.model {
+                Model::Listed(merges) => merges.byte_token(byte),
+                Model::Bytes(_) | Model::Words(_) => None,
             }
         })
     }
@@ -501,6 +511,20 @@ fn refusal(tokens: &Tokens, id: TokenId, merged: Vec<u8>) -> VocabularyError {
         (None, Some(last)) if id != NO_TOKEN => VocabularyError::OutOfOrder { id, last },
         _ => VocabularyError::IdTooLarge(merged),
     }
+}
+
+/// Returns the table of tokens in the order of ids.
+fn listed_tokens(tokens: &[ListedToken<'_>]) -> Result<Tokens, VocabularyError> {
+    let bytes = tokens.iter().map(|token| token.bytes.len()).sum();
+    let mut table = Tokens::with_capacity(tokens.len(), bytes);
+    for token in tokens {
+        if token.is_found {
+            table.push(token.id, &token.bytes)?;
+        } else {
+            table.push_unlisted(token.id, &token.bytes)?;
+        }
+    }
+    Ok(table)
 }
 
 /// Returns every split of a token into two tokens, as a merge of that pair.

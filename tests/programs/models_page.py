@@ -88,17 +88,11 @@ the details.
 PIECES = "Llama 2, CodeLlama, Mistral v1 to v3, Mixtral, Gemma 1 to 3, Yi, and others"
 
 CHANGES: dict[str, dict[str, Any]] = {
-    "WordPiece (BERT, E5, BGE, GTE, MiniLM)": {
-        "model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"a": 0}}
-    },
     "Unigram (T5, XLM-R, BGE-M3, ALBERT)": {
         "model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]]}
     },
-    "WordLevel": {"model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}},
     "BPE with dropout": {"model": {"dropout": 0.1}},
-    "BertPreTokenizer": {"pre_tokenizer": {"type": "BertPreTokenizer"}},
     "UnicodeScripts": {"pre_tokenizer": {"type": "UnicodeScripts"}},
-    "BertNormalizer": {"normalizer": {"type": "BertNormalizer", "lowercase": True}},
     "Precompiled (SentencePiece's rules)": {
         "normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}
     },

@@ -70,7 +70,10 @@ pub(super) fn bytes_of<'a>(
         return Cow::Borrowed(text.as_bytes());
     }
     let decodes_bytes = |step: &DecoderStep| matches!(step, DecoderStep::ByteFallback);
-    let names_bytes = file.model.byte_fallback
+    let names_bytes = file
+        .model
+        .merging()
+        .is_some_and(|merging| merging.byte_fallback)
         || file
             .decoder
             .as_ref()

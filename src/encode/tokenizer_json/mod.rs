@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ranks.rs        whether merging by rank gives the same ids, and whether that is all
-//! vocabulary.rs   tokens and merges as they are listed, for all other files
+//! vocabulary.rs   tokens, and merges as they are listed or words, for all other files
 //! mod.rs          how texts come to be pieces
 //! decode.rs       ids → text
 //! text_steps.rs   what decoders do to the texts of tokens, one after the other
@@ -24,7 +24,7 @@ use super::decode::Decoder;
 use super::pipeline::added::AddedToken;
 use super::pipeline::{Marks, Normalization, Pipeline, Prefix};
 use super::special::SpecialTokens;
-use crate::huggingface::{Added, FileError, Metaspace, Scheme, TokenizerFile};
+use crate::huggingface::{Added, FileError, Kind, Merging, Metaspace, Scheme, TokenizerFile};
 use crate::normalize::chain::{Chain, Find, Step as Normalizing};
 use crate::split::Splitter;
 use crate::split::adjacent::Adjacency;
@@ -33,6 +33,7 @@ use crate::token::TokenId;
 use crate::util::hash::SeededState;
 use crate::util::tier::Tier;
 use crate::vocabulary::characters::MARK;
+use crate::vocabulary::words::Parts;
 use decode::FileDecoder;
 pub use decode::TextStream;
 use ranks::{Ids, Merges};
@@ -59,9 +60,10 @@ impl FileEncoder {
     /// O(bytes).
     pub fn new(file: &TokenizerFile<'_>, special_tokens: SpecialTokens) -> Result<Self, FileError> {
         let ids = ranks::ids(&file.model)?;
-        let merges = ranks::merges(&file.model, &ids)?;
-        if let Some((pattern, splitter)) = ranks::splitter(file, &ids)
-            && let Some(vocabulary) = ranks::vocabulary(file, &merges, false)
+        let rule = rule(file, &ids)?;
+        if let Rule::Merges(_, merges) = &rule
+            && let Some((pattern, splitter)) = ranks::splitter(file, &ids)
+            && let Some(vocabulary) = ranks::vocabulary(file, merges, false)
         {
             return Ok(Self {
                 encoder: Encoder::new(Arc::new(vocabulary), special_tokens, splitter),
@@ -69,7 +71,7 @@ impl FileEncoder {
             });
         }
         Ok(Self {
-            encoder: Encoder::of_parts(file, &ids, merges, special_tokens)?,
+            encoder: Encoder::of_parts(file, &ids, rule, special_tokens)?,
             pattern: None,
         })
     }
@@ -88,14 +90,14 @@ impl Encoder {
         special_tokens: SpecialTokens,
     ) -> Result<Self, FileError> {
         let ids = ranks::ids(&file.model)?;
-        let merges = ranks::merges(&file.model, &ids)?;
-        Self::of_parts(file, &ids, merges, special_tokens)
+        let rule = rule(file, &ids)?;
+        Self::of_parts(file, &ids, rule, special_tokens)
     }
 
     fn of_parts(
         file: &TokenizerFile<'_>,
         ids: &Ids<'_>,
-        merges: Merges,
+        rule: Rule<'_>,
         special_tokens: SpecialTokens,
     ) -> Result<Self, FileError> {
         let Plan {
@@ -109,7 +111,15 @@ impl Encoder {
             vocabulary,
             adjacency,
             fused,
-        } = vocabulary::build(file, ids, merges, &names, marks != Marks::Nothing)?;
+        } = {
+            let has_marks = marks != Marks::Nothing;
+            match rule {
+                Rule::Merges(merging, merges) => {
+                    vocabulary::of_merges(file, (merging, merges), ids, &names, has_marks)?
+                }
+                Rule::Words(parts) => vocabulary::of_words(file, parts, ids, &names, has_marks)?,
+            }
+        };
         let refuse = |path: &str, reason: String| FileError::new(path, reason);
         let cuts = steps.iter().filter(|step| **step != Step::ByteLevel);
         let adjacency = match *cuts.collect::<Vec<_>>() {
@@ -145,6 +155,19 @@ impl Encoder {
             ..encoder
         })
     }
+}
+
+/// How pieces become tokens, by the ids of these.
+enum Rule<'a> {
+    Merges(&'a Merging<'a>, Merges),
+    Words(&'a Parts),
+}
+
+fn rule<'a>(file: &'a TokenizerFile<'_>, ids: &Ids<'_>) -> Result<Rule<'a>, FileError> {
+    Ok(match &file.model.kind {
+        Kind::Merges(merging) => Rule::Merges(merging, ranks::merges(merging, ids)?),
+        Kind::Words(parts) => Rule::Words(parts),
+    })
 }
 
 /// The texts that the ids of added tokens have for the decoder: whatever else has such an id, and normalized if the token

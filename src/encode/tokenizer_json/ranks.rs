@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::huggingface::{Added, DecoderStep, FileError, Model, TokenizerFile};
+use crate::huggingface::{Added, DecoderStep, FileError, Merging, Model, TokenizerFile};
 use crate::merge::agreement;
 use crate::split::chain::{Behavior, GPT2, Pattern, Step, oniguruma};
 use crate::split::{Splitter, coverage};
@@ -21,8 +21,6 @@ pub(super) fn splitter(file: &TokenizerFile<'_>, ids: &Ids<'_>) -> Option<(Strin
     let is_plain = file.normalizers.is_empty()
         && !file.pre_tokenizer.adds_space
         && file.pre_tokenizer.metaspace.is_none()
-        && file.model.prefix.is_empty()
-        && file.model.suffix.is_empty()
         && file.decoder.as_deref() == Some(&[DecoderStep::ByteLevel]);
     let pattern = is_plain.then(|| pattern(&file.pre_tokenizer.steps))??;
     let splitter = Splitter::new(&pattern).ok()?;
@@ -101,7 +99,9 @@ pub(super) fn vocabulary(
     with_added: bool,
 ) -> Option<Vocabulary> {
     let model = &file.model;
-    if !file.pre_tokenizer.is_byte_level || !model.prefix.is_empty() || !model.suffix.is_empty() {
+    let merging = model.merging()?;
+    let has_affix = !merging.prefix.is_empty() || !merging.suffix.is_empty();
+    if !file.pre_tokenizer.is_byte_level || has_affix {
         return None;
     }
     let added: HashSet<&str, SeededState> =
@@ -137,7 +137,7 @@ pub(super) fn vocabulary(
         return None;
     }
     let tokens = spans.iter().map(|(id, span)| (*id, &bytes[span.clone()]));
-    agreement::by_rank(tokens, merges, model.whole_pieces)
+    agreement::by_rank(tokens, merges, merging.whole_pieces)
 }
 
 // The ids and the merges that a file lists, by the texts of its tokens.
@@ -165,8 +165,8 @@ pub(super) fn ids<'a>(model: &'a Model<'_>) -> Result<Ids<'a>, FileError> {
 }
 
 /// Returns the merges with the token that each makes.
-pub(super) fn merges(model: &Model<'_>, ids: &Ids<'_>) -> Result<Merges, FileError> {
-    let Model { merges, prefix, .. } = model;
+pub(super) fn merges(merging: &Merging<'_>, ids: &Ids<'_>) -> Result<Merges, FileError> {
+    let Merging { merges, prefix, .. } = merging;
     if !prefix.is_ascii() {
         return Err(FileError::new(
             "model.continuing_subword_prefix",

@@ -121,6 +121,12 @@ enum Stage {
         find: Vec<char>,
         last: Option<Text>,
     },
+    /// Each text but the first loses a prefix, or gets a space in front.
+    WordPiece {
+        prefix: Vec<char>,
+        cleanup: bool,
+        is_first: bool,
+    },
     /// A run of bytes that was named.
     ByteFallback(Vec<Traced<u8>>),
     /// Bytes of a character that is not complete.
@@ -138,6 +144,8 @@ enum Stage {
         stop: usize,
         held: Text,
     },
+    /// One text, which is the first: nothing but spaces are taken away, wherever they are.
+    CleanupOfOne(Text),
     /// One text, which is the name of a byte or not.
     NameInOne(Option<Text>),
     /// One text, which consists of characters that stand for bytes or not.
@@ -174,6 +182,11 @@ impl Stage {
                 find: suffix.chars().collect(),
                 last: None,
             },
+            DecoderStep::WordPiece { prefix, cleanup } => Self::WordPiece {
+                prefix: prefix.chars().collect(),
+                cleanup: *cleanup,
+                is_first: true,
+            },
             DecoderStep::ByteFallback => Self::ByteFallback(Vec::new()),
             DecoderStep::ByteLevel => Self::ByteLevel(Vec::new()),
         }
@@ -187,7 +200,7 @@ impl Stage {
             held: Text::default(),
         };
         match step {
-            DecoderStep::Fuse => Self::Fuse,
+            DecoderStep::Fuse | DecoderStep::WordPiece { cleanup: false, .. } => Self::Fuse,
             DecoderStep::Replace { text, content } => replace(text, content),
             &DecoderStep::Strip {
                 content,
@@ -206,6 +219,7 @@ impl Stage {
             }) => replace(&replacement.to_string(), first_space(*scheme)),
             DecoderStep::WordEnd(suffix) if suffix.is_empty() => Self::Fuse,
             DecoderStep::WordEnd(suffix) => replace(suffix, ""),
+            DecoderStep::WordPiece { cleanup: true, .. } => Self::CleanupOfOne(Text::default()),
             DecoderStep::ByteFallback => Self::NameInOne(Some(Text::default())),
             DecoderStep::ByteLevel => Self::BytesOfOne(Text::default()),
         }
@@ -243,6 +257,18 @@ impl Stage {
                 }
                 certain
             }
+            Self::WordPiece {
+                prefix,
+                cleanup,
+                is_first,
+            } => each(texts, |text| {
+                let characters = of_word(text, prefix, take(is_first));
+                if *cleanup {
+                    cleaned(characters)
+                } else {
+                    characters
+                }
+            }),
             Self::ByteFallback(run) => with_bytes(run, texts, is_end),
             Self::ByteLevel(held) => {
                 for text in texts {
@@ -272,23 +298,7 @@ impl Stage {
                 held,
             } => {
                 join(held, texts);
-                let characters = take(&mut held.characters);
-                let leading = leading(characters.iter(), *content, *start);
-                *start = if leading == characters.len() {
-                    *start - leading
-                } else {
-                    0
-                };
-                let characters = &characters[leading..];
-                let trailing = self::leading(characters.iter().rev(), *content, *stop);
-                let (certain, rest) = characters.split_at(characters.len() - trailing);
-                if !is_end {
-                    held.characters = rest.to_vec();
-                }
-                vec![Text {
-                    characters: certain.to_vec(),
-                    number: held.number,
-                }]
+                vec![strip_part(held, *content, (start, *stop), is_end)]
             }
             Self::NameInOne(held) => {
                 let Some(text) = held else { return texts };
@@ -299,17 +309,102 @@ impl Stage {
                 let text = held.take().into_iter().collect();
                 with_bytes(&mut Vec::new(), text, true)
             }
+            Self::CleanupOfOne(held) => {
+                let whole = |text: Text| cleaned(text.characters);
+                at_end(held, texts, is_end, whole)
+            }
             Self::BytesOfOne(held) => {
-                join(held, texts);
-                if !is_end {
-                    return Vec::new();
-                }
-                let mut bytes = Vec::new();
-                push_bytes(held, &mut bytes);
-                vec![lossy(&mut bytes, true)]
+                let whole = |text: Text| {
+                    let mut bytes = Vec::new();
+                    push_bytes(&text, &mut bytes);
+                    lossy(&mut bytes, true).characters
+                };
+                at_end(held, texts, is_end, whole)
             }
         }
     }
+}
+
+/// Takes a character away at the start of one text, as long as no other was there, and at the end of what is certain.
+fn strip_part(
+    held: &mut Text,
+    content: char,
+    (start, stop): (&mut usize, usize),
+    is_end: bool,
+) -> Text {
+    let characters = take(&mut held.characters);
+    let leading = leading(characters.iter(), content, *start);
+    *start = if leading == characters.len() {
+        *start - leading
+    } else {
+        0
+    };
+    let characters = &characters[leading..];
+    let trailing = self::leading(characters.iter().rev(), content, stop);
+    let (certain, rest) = characters.split_at(characters.len() - trailing);
+    if !is_end {
+        held.characters = rest.to_vec();
+    }
+    Text {
+        characters: certain.to_vec(),
+        number: held.number,
+    }
+}
+
+/// Holds parts of one text until its end, and changes the whole then.
+fn at_end(
+    held: &mut Text,
+    texts: Vec<Text>,
+    is_end: bool,
+    whole: impl FnOnce(Text) -> Vec<Traced<char>>,
+) -> Vec<Text> {
+    join(held, texts);
+    if !is_end {
+        return Vec::new();
+    }
+    let number = held.number;
+    vec![Text {
+        characters: whole(take(held)),
+        number,
+    }]
+}
+
+/// Returns the text of a part of a word without its prefix, or of a word with a space in front.
+fn of_word(text: &Text, prefix: &[char], is_first: bool) -> Vec<Traced<char>> {
+    let characters = &text.characters[..];
+    if is_first {
+        return characters.to_vec();
+    }
+    if starts_with(characters, prefix) {
+        return characters[prefix.len()..].to_vec();
+    }
+    let space = (' ', characters.first().map_or(text.number, |first| first.1));
+    [&[space], characters].concat()
+}
+
+/// Texts with a space, and the same without it, one after the other: marks of punctuation, contractions of English.
+const TIDIED: [(&str, &str); 11] = [
+    (" .", "."),
+    (" ?", "?"),
+    (" !", "!"),
+    (" ,", ","),
+    (" ' ", "'"),
+    (" n't", "n't"),
+    (" 'm", "'m"),
+    (" do not", " don't"),
+    (" 's", "'s"),
+    (" 've", "'ve"),
+    (" 're", "'re"),
+];
+
+/// Takes the spaces away that [`TIDIED`] says.
+fn cleaned(characters: Vec<Traced<char>>) -> Vec<Traced<char>> {
+    TIDIED
+        .iter()
+        .fold(characters, |characters, (find, content)| {
+            let find: Vec<char> = find.chars().collect();
+            replaced(&characters, &find, content)
+        })
 }
 
 /// Returns the text that stands in place of a mark in the first text.

@@ -7,7 +7,7 @@ use super::decode::bytes_of;
 use super::ranks;
 use super::ranks::{Ids, Merges};
 use crate::error::VocabularyError;
-use crate::huggingface::{FileError, Model, Text, TokenizerFile};
+use crate::huggingface::{FileError, Merging, Model, Text, TokenizerFile};
 use crate::split::adjacent::Adjacency;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::util::memory::{self, Growable, reserve};
@@ -15,6 +15,7 @@ use crate::vocabulary::byte_alphabet;
 use crate::vocabulary::characters::CharacterTable;
 use crate::vocabulary::characters::MARK;
 use crate::vocabulary::listed::{Affixed, Alphabet, Listing, Unknown};
+use crate::vocabulary::words::{Parts, WordList};
 use crate::vocabulary::{ListedToken, Vocabulary};
 
 /// A vocabulary, and what text may be cut by beside it.
@@ -29,22 +30,67 @@ pub(super) struct Tables {
 /// Pieces with the tokens that they become.
 type Spellings = Vec<(Vec<u8>, TokenId)>;
 
-/// Builds the tables. With `has_marks`, marks are spaces there.
-pub(super) fn build(
+/// Builds the tables of words and their parts. With `has_marks`, marks are spaces there.
+pub(super) fn of_words(
     file: &TokenizerFile<'_>,
+    parts: &Parts,
     ids: &Ids<'_>,
-    merges: Merges,
+    names: &Names,
+    has_marks: bool,
+) -> Result<Tables, FileError> {
+    let model = &file.model;
+    if file.pre_tokenizer.is_byte_level {
+        let reason = "ByteLevel before a model of words is not supported";
+        return Err(FileError::new("pre_tokenizer", reason));
+    }
+    let has_space = |prefix: &[u8]| String::from_utf8_lossy(prefix).contains([' ', MARK]);
+    if let Parts::Several { prefix, .. } = parts
+        && has_marks
+        && has_space(prefix)
+    {
+        let reason = "a prefix with a space or a mark is not supported together with Metaspace";
+        return Err(FileError::new("model.continuing_subword_prefix", reason));
+    }
+    let (tokens, _) = tokens(file, names, has_marks, false)?;
+    let pieces = model.vocabulary.iter().filter_map(|(text, id)| {
+        reserve::pass();
+        Some((piece_of(text, file, has_marks)?, *id))
+    });
+    let pieces = memory::collect(pieces);
+    let unknown = model.unknown.clone().unwrap_or_default();
+    let list = WordList {
+        texts: memory::collect(pieces.iter().map(|(piece, id)| (&**piece, *id))),
+        parts: parts.clone(),
+        unknown_id: ids.get(&*unknown).copied(),
+        unknown,
+    };
+    Ok(Tables {
+        vocabulary: Vocabulary::from_words(&tokens, list).map_err(|error| refused(&error))?,
+        adjacency: None,
+        fused: None,
+    })
+}
+
+fn refused(error: &VocabularyError) -> FileError {
+    FileError::new("model", error.to_string())
+}
+
+/// Builds the tables of merges. With `has_marks`, marks are spaces there.
+pub(super) fn of_merges(
+    file: &TokenizerFile<'_>,
+    (merging, merges): (&Merging<'_>, Merges),
+    ids: &Ids<'_>,
     names: &Names,
     has_marks: bool,
 ) -> Result<Tables, FileError> {
     let model = &file.model;
     let bytes = file.pre_tokenizer.is_byte_level;
-    let unknown = unknown(model, ids, bytes)?;
+    let unknown = unknown(model, merging, ids, bytes)?;
     // An added token may have the id of another token, which is decoded to its name then.
     let keeps_name =
         |(text, id): &(Text<'_>, TokenId)| names.get(id).is_none_or(|name| *name == **text);
     if model.vocabulary.iter().all(keeps_name)
-        && let Some(vocabulary) = ranks::vocabulary(file, &merges, model.whole_pieces)
+        && let Some(vocabulary) = ranks::vocabulary(file, &merges, merging.whole_pieces)
     {
         return Ok(Tables {
             vocabulary,
@@ -52,9 +98,10 @@ pub(super) fn build(
             fused: None,
         });
     }
-    let (tokens, spellings) = tokens(file, names, has_marks)?;
-    let alphabet = alphabet(model, bytes, has_marks)?;
-    let is_exact = !bytes && is_cut_exactly(model, &alphabet, &unknown, &merges);
+    let (tokens, spellings) = tokens(file, names, has_marks, merging.whole_pieces)?;
+    let alphabet = alphabet(model, merging, bytes, has_marks)?;
+    let is_exact =
+        !bytes && !merging.whole_pieces && is_cut_exactly(model, &alphabet, &unknown, &merges);
     let adjacency = is_exact.then(|| {
         let mut made = memory::collect(merges.iter().map(|(made, _)| *made));
         made.sort_unstable();
@@ -70,14 +117,12 @@ pub(super) fn build(
         alphabet,
         merges,
         unknown,
-        whole_pieces: model.whole_pieces,
+        whole_pieces: merging.whole_pieces,
         spellings,
         space: if has_marks { MARK } else { ' ' },
     };
-    let vocabulary = Vocabulary::from_list(&tokens, listing)
-        .map_err(|error: VocabularyError| FileError::new("model", error.to_string()))?;
     Ok(Tables {
-        vocabulary,
+        vocabulary: Vocabulary::from_list(&tokens, listing).map_err(|error| refused(&error))?,
         adjacency,
         fused,
     })
@@ -89,6 +134,7 @@ fn tokens<'a>(
     file: &'a TokenizerFile<'_>,
     names: &'a Names,
     has_marks: bool,
+    whole_pieces: bool,
 ) -> Result<(Vec<ListedToken<'a>>, Spellings), FileError> {
     let model = &file.model;
     let mut tokens: Vec<ListedToken<'a>> = memory::vec_with_capacity(model.vocabulary.len());
@@ -98,7 +144,7 @@ fn tokens<'a>(
         let bytes = bytes_of(name, file, has_marks);
         let is_spelled = !bytes.is_empty() && is_piece_of(&bytes, text, file, has_marks);
         let is_found = name == text.as_ref() && is_spelled;
-        if model.whole_pieces
+        if whole_pieces
             && !is_found
             && let Some(piece) = piece_of(text, file, has_marks)
             && !piece.is_empty()
@@ -175,8 +221,13 @@ fn spaced(text: &str, has_marks: bool) -> Cow<'_, str> {
 }
 
 /// Returns what becomes of characters without a token.
-fn unknown(model: &Model<'_>, ids: &Ids<'_>, bytes: bool) -> Result<Unknown, FileError> {
-    let byte_tokens = model.byte_fallback.then(|| {
+fn unknown(
+    model: &Model<'_>,
+    merging: &Merging<'_>,
+    ids: &Ids<'_>,
+    bytes: bool,
+) -> Result<Unknown, FileError> {
+    let byte_tokens = merging.byte_fallback.then(|| {
         let named = |byte: usize| ids.get(&*format!("<0x{byte:02X}>")).copied();
         Box::new(std::array::from_fn(|byte| named(byte).unwrap_or(NO_TOKEN)))
     });
@@ -185,7 +236,7 @@ fn unknown(model: &Model<'_>, ids: &Ids<'_>, bytes: bool) -> Result<Unknown, Fil
         Some(text) => match ids.get(&**text) {
             Some(&id) => Some(id),
             // The library fails where it needs the token: here it never does.
-            None if bytes && knows_all_text(model, ids) => None,
+            None if bytes && knows_all_text(merging, ids) => None,
             None => {
                 let reason = format!("{text:?} is no token in model.vocab");
                 return Err(FileError::new("model.unk_token", reason));
@@ -195,13 +246,13 @@ fn unknown(model: &Model<'_>, ids: &Ids<'_>, bytes: bool) -> Result<Unknown, Fil
     Ok(Unknown {
         byte_tokens,
         token,
-        is_fused: model.fuse_unknown,
+        is_fused: merging.fuse_unknown,
     })
 }
 
 /// Returns whether each byte of text in UTF-8 has a token, wherever it stands in a word.
-fn knows_all_text(model: &Model<'_>, ids: &Ids<'_>) -> bool {
-    let Model { prefix, suffix, .. } = model;
+fn knows_all_text(merging: &Merging<'_>, ids: &Ids<'_>) -> bool {
+    let Merging { prefix, suffix, .. } = merging;
     let of_text = (0..=0xF4).filter(|byte| !matches!(byte, 0xC0 | 0xC1));
     of_text.into_iter().all(|byte: usize| {
         let character = byte_alphabet::CHARACTERS[byte];
@@ -214,10 +265,15 @@ fn knows_all_text(model: &Model<'_>, ids: &Ids<'_>) -> bool {
 }
 
 /// Returns the tokens of bytes, or of characters.
-fn alphabet(model: &Model<'_>, bytes: bool, has_marks: bool) -> Result<Alphabet, FileError> {
-    let Model { prefix, suffix, .. } = model;
+fn alphabet(
+    model: &Model<'_>,
+    merging: &Merging<'_>,
+    bytes: bool,
+    has_marks: bool,
+) -> Result<Alphabet, FileError> {
+    let Merging { prefix, suffix, .. } = merging;
     let is_affixed = !prefix.is_empty() || !suffix.is_empty();
-    if is_affixed && (has_marks || model.whole_pieces) {
+    if is_affixed && (has_marks || merging.whole_pieces) {
         return Err(FileError::new(
             "model.end_of_word_suffix",
             "words with a suffix or a prefix are not supported together with Metaspace or ignore_merges",
@@ -291,9 +347,6 @@ fn is_cut_exactly(
     let Alphabet::Characters(table) = alphabet else {
         return false;
     };
-    if model.whole_pieces {
-        return false;
-    }
     let spelling: Vec<TokenId> = match (&unknown.byte_tokens, unknown.token) {
         (Some(byte_tokens), _) => {
             let is_spelt = |byte: usize| byte_tokens[byte] != NO_TOKEN;

@@ -6,6 +6,7 @@
 //!
 //! A step that would change nothing is left out, so most texts are only read ([`Chain::keeps`]).
 
+mod bert;
 mod forms;
 mod table;
 mod windows;
@@ -37,6 +38,13 @@ pub enum Step {
     Lowercase,
     /// Combining marks, of Unicode 9, are removed.
     StripAccents,
+    /// BERT's cleaning: controls, format characters, private characters and U+FFFD are removed, and white space becomes
+    /// spaces.
+    CleanText,
+    /// A space is put before and after each character that Chinese is written with.
+    IsolateHan,
+    /// Nonspacing marks, of Unicode 8, are removed.
+    StripNonspacing,
     /// White space is removed at the ends.
     Strip {
         /// At the start.
@@ -76,6 +84,9 @@ enum Prepared {
     Form(Normal),
     Lowercase,
     StripAccents,
+    CleanText,
+    IsolateHan,
+    StripNonspacing,
     Strip { left: bool, right: bool },
     Prepend(String),
     ReplaceText(Box<Finder<'static>>, String),
@@ -108,7 +119,12 @@ impl Chain {
         let mut replaces = false;
         self.steps.iter().all(|step| match step {
             Prepared::Form(_) => !replaces,
-            Prepared::Lowercase | Prepared::StripAccents => true,
+            Prepared::Lowercase | Prepared::StripAccents | Prepared::StripNonspacing => true,
+            // Without what stood between them, marks may change places, or be composed with a letter.
+            Prepared::CleanText | Prepared::IsolateHan => {
+                replaces = true;
+                true
+            }
             Prepared::ReplaceText(finder, _) => {
                 replaces = true;
                 let text = std::str::from_utf8(finder.needle()).unwrap_or_default();
@@ -119,7 +135,7 @@ impl Chain {
     }
 
     /// Returns whether a text may be divided between two characters, which stay as they are and beside each other: its
-    /// parts are normalized to those of the whole. True for no others than normal forms and replaced characters.
+    /// parts are normalized to those of the whole. False for steps that look further, or that change one of the two.
     pub fn keeps_apart(&self, before: char, after: char) -> bool {
         self.steps.iter().all(|step| match step {
             Prepared::Form(form) => form.is_ordinary(before) && form.is_ordinary(after),
@@ -129,6 +145,10 @@ impl Chain {
                 let first = characters.next();
                 characters.next().is_none() && first != Some(before) && first != Some(after)
             }
+            Prepared::CleanText => [before, after].map(bert::cleaned) == [before, after].map(Some),
+            Prepared::IsolateHan => !bert::is_han(before) && !bert::is_han(after),
+            Prepared::StripNonspacing => ![before, after].into_iter().any(bert::is_nonspacing),
+            Prepared::Lowercase => is_lower(before) && is_lower(after),
             _ => false,
         })
     }
@@ -192,6 +212,9 @@ impl Prepared {
             Step::Nfkd => Self::Form(Normal::new(Form::Nfkd)),
             Step::Lowercase => Self::Lowercase,
             Step::StripAccents => Self::StripAccents,
+            Step::CleanText => Self::CleanText,
+            Step::IsolateHan => Self::IsolateHan,
+            Step::StripNonspacing => Self::StripNonspacing,
             Step::Strip { left, right } => Self::Strip { left, right },
             Step::Prepend(text) if text.is_empty() => return Err(NormalizerError::EmptyPrepend),
             Step::Prepend(text) => Self::Prepend(text),
@@ -214,6 +237,9 @@ impl Prepared {
             Self::Form(normal) => normal.keeps(text),
             Self::Lowercase => text.chars().all(is_lower),
             Self::StripAccents => text.is_ascii() || !text.chars().any(is_combining_mark),
+            Self::CleanText => text.chars().all(|c| bert::cleaned(c) == Some(c)),
+            Self::IsolateHan => text.is_ascii() || !text.chars().any(bert::is_han),
+            Self::StripNonspacing => text.is_ascii() || !text.chars().any(bert::is_nonspacing),
             Self::Strip { left, right } => stripped(text, *left, *right).len() == text.len(),
             Self::Prepend(_) => text.is_empty(),
             Self::ReplaceText(finder, _) => finder.find(text.as_bytes()).is_none(),
@@ -233,6 +259,28 @@ impl Prepared {
             }
             Self::StripAccents => {
                 let kept = text.char_indices().filter(|&(_, c)| !is_combining_mark(c));
+                kept.for_each(|(at, c)| output.push(c, at));
+            }
+            Self::CleanText => {
+                let cleaned = text.char_indices().map(|(at, c)| (at, bert::cleaned(c)));
+                let kept = cleaned.filter_map(|(at, c)| Some((at, c?)));
+                kept.for_each(|(at, c)| output.push(c, at));
+            }
+            Self::IsolateHan => {
+                for (at, c) in text.char_indices() {
+                    if bert::is_han(c) {
+                        output.push(' ', at);
+                        output.push(c, at);
+                        output.push(' ', at);
+                    } else {
+                        output.push(c, at);
+                    }
+                }
+            }
+            Self::StripNonspacing => {
+                let kept = text
+                    .char_indices()
+                    .filter(|&(_, c)| !bert::is_nonspacing(c));
                 kept.for_each(|(at, c)| output.push(c, at));
             }
             Self::Strip { left, right } => {

@@ -297,12 +297,22 @@ OUTSIDE = {
         put("decoder", {"type": "Metaspace"}),
         "decoder.replacement: expected a string, got null",
     ),
-    "other model": (put("model", "type", "WordPiece"), "model.type: expected BPE, got WordPiece"),
+    "other model": (
+        put("model", "type", "Words"),
+        "model.type: expected BPE, WordPiece or WordLevel, got Words",
+    ),
+    "fields of another model": (
+        put("model", "type", "WordPiece"),
+        "model.continuing_subword_prefix: expected a string, got null",
+    ),
     "pieces in a list": (
         lambda file: file.update(model={"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]]}),
-        "model.type: expected BPE, got Unigram",
+        "model.type: expected BPE, WordPiece or WordLevel, got Unigram",
     ),
-    "all of another model": (lambda file: file.update(UNIGRAM), "model.type: expected BPE, got Unigram"),
+    "all of another model": (
+        lambda file: file.update(UNIGRAM),
+        "model.type: expected BPE, WordPiece or WordLevel, got Unigram",
+    ),
     "dropout": (put("model", "dropout", 0.1), "model.dropout: expected null or 0"),
     "prefix": (put("model", "continuing_subword_prefix", "##"), 'model.merges[0]: "Ġ" is too short'),
     "post-processor": (

@@ -227,7 +227,7 @@ def test_what_cannot_be_exact_is_refused() -> None:
     with pytest.raises(TypeError, match="expected a fast tokenizer of transformers, not str"):
         hf.accelerate("gpt2")
     file = json.loads(byte_level().to_str())
-    file["pre_tokenizer"] = {"type": "BertPreTokenizer"}
+    file["pre_tokenizer"] = {"type": "UnicodeScripts"}
     other = byte_level()
     tokenizer = tokenizer_of()
     tokenizer._tokenizer = type(other).from_str(json.dumps(file))

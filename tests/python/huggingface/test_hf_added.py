@@ -248,8 +248,8 @@ def test_refused_tokens_of_a_tokenizer_are_told_by_the_next_call() -> None:
 
 def test_a_post_processor_that_is_refused() -> None:
     theirs, ours = accelerated(bytes_file(added(256, "<s>", special=True)))
-    ours.backend_tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
-    theirs.backend_tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    ours.backend_tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.UnicodeScripts()
+    theirs.backend_tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.UnicodeScripts()
     for tokenizer in (theirs, ours):
         tokenizer.bos_token = "<s>"
         tokenizer.add_bos_token = True

@@ -1,0 +1,339 @@
+//! A set of byte strings, to find the longest one that a text begins with: a trie in a double array.
+//!
+//! A node has a **base**; the child by a byte is the cell at `base ^ byte`, if that cell says that it is reached by this
+//! byte. No two nodes have the same base, so a byte tells the parent. A look-up reads eight bytes of memory for each byte
+//! of the text.
+
+use crate::error::VocabularyError;
+use crate::token::{NO_TOKEN, TokenId};
+use crate::util::memory::{self, Growable, reserve};
+
+/// Cells whose indices differ in the last eight bits only: those that the children of a node are among.
+const BLOCK: usize = 1 << 8;
+
+/// The byte of a cell that is no node.
+const NO_BYTE: u16 = u16::MAX;
+
+/// The base of a node without children, in a block without nodes.
+const LEAF: u32 = 0;
+
+/// Blocks with free cells that a node is tried in. With 16 of them, 30,522 and 250,002 strings leave less than a tenth of
+/// the cells free.
+const OPEN: usize = 16;
+
+/// A block that had no place for so many nodes is tried no more.
+const FAILURES: u32 = 64;
+
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    base: u32,
+    /// The byte by which the node is reached from its parent.
+    byte: u16,
+    /// Whether a string ends here.
+    is_end: bool,
+}
+
+/// Several sets of byte strings, each string with a token. See the module.
+#[derive(Debug)]
+pub(crate) struct Trie {
+    cells: Vec<Cell>,
+    /// The token of the string that ends at each cell.
+    tokens: Vec<TokenId>,
+    /// The base of the first node of each set.
+    roots: Vec<u32>,
+}
+
+impl Trie {
+    /// Builds a trie of sets of strings, none of them empty and none twice in a set, in any order.
+    ///
+    /// # Errors
+    /// [`VocabularyError::TooLarge`] if there are too many nodes.
+    ///
+    /// # Complexity
+    /// O(n log n) comparisons for n strings, then O(total bytes).
+    pub(crate) fn new(sets: Vec<Vec<(&[u8], TokenId)>>) -> Result<Self, VocabularyError> {
+        let mut building = Building::new();
+        let mut roots = Vec::with_capacity(sets.len());
+        for mut strings in sets {
+            strings.sort_unstable();
+            roots.push(building.add(&strings)?);
+        }
+        let Building { cells, tokens, .. } = building;
+        Ok(Self {
+            cells,
+            tokens,
+            roots,
+        })
+    }
+
+    /// Returns the length of the longest string of a set that `text` begins with, and its token.
+    ///
+    /// # Complexity
+    /// O(length of the longest string of the set).
+    #[inline]
+    pub(crate) fn longest(&self, set: usize, text: &[u8]) -> Option<(usize, TokenId)> {
+        let mut base = self.roots[set];
+        let mut found = None;
+        for (offset, &byte) in text.iter().enumerate() {
+            let at = (base ^ u32::from(byte)) as usize;
+            let cell = self.cells[at];
+            if cell.byte != u16::from(byte) {
+                break;
+            }
+            if cell.is_end {
+                found = Some((offset + 1, at));
+            }
+            base = cell.base;
+        }
+        found.map(|(length, at)| (length, self.tokens[at]))
+    }
+
+    /// Number of bytes that it occupies.
+    pub(crate) fn memory(&self) -> usize {
+        size_of::<Cell>() * self.cells.capacity() + size_of::<TokenId>() * self.tokens.capacity()
+    }
+}
+
+/// The free cells and bases of a block, a bit for each.
+#[derive(Clone, Copy)]
+struct Free {
+    cells: [u64; BLOCK / 64],
+    bases: [u64; BLOCK / 64],
+    failures: u32,
+}
+
+impl Free {
+    const ALL: Self = Self {
+        cells: [u64::MAX; BLOCK / 64],
+        bases: [u64::MAX; BLOCK / 64],
+        failures: 0,
+    };
+
+    fn has(bits: &[u64; BLOCK / 64], index: u8) -> bool {
+        bits[usize::from(index / 64)] >> (index % 64) & 1 != 0
+    }
+
+    fn take(bits: &mut [u64; BLOCK / 64], index: u8) {
+        bits[usize::from(index / 64)] &= !(1 << (index % 64));
+    }
+
+    /// Returns a free base in this block all of whose children are free.
+    fn base(&self, bytes: &[u8]) -> Option<u8> {
+        for (word, &bits) in (0_u8..).zip(&self.cells) {
+            let is_free = |bit: &u8| bits >> bit & 1 != 0;
+            for cell in (0..64).filter(is_free).map(|bit| 64 * word + bit) {
+                let base = cell ^ bytes[0];
+                let fits = |byte: &u8| Self::has(&self.cells, base ^ byte);
+                if Self::has(&self.bases, base) && bytes.iter().all(fits) {
+                    return Some(base);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// A trie that grows.
+struct Building {
+    cells: Vec<Cell>,
+    tokens: Vec<TokenId>,
+    /// The blocks with free cells that are tried, by number, from the oldest to the newest.
+    open: Vec<(usize, Free)>,
+}
+
+impl Building {
+    fn new() -> Self {
+        let mut building = Self {
+            cells: Vec::new(),
+            tokens: Vec::new(),
+            open: Vec::new(),
+        };
+        building.grow();
+        building
+    }
+
+    /// Adds a block of cells that are no nodes.
+    fn grow(&mut self) {
+        let none = Cell {
+            base: LEAF,
+            byte: NO_BYTE,
+            is_end: false,
+        };
+        memory::extend(&mut self.cells, [none; BLOCK]);
+        memory::extend(&mut self.tokens, [NO_TOKEN; BLOCK]);
+        reserve::pass();
+    }
+
+    /// Adds strings, which are sorted, and returns the base of their first node.
+    fn add(&mut self, strings: &[(&[u8], TokenId)]) -> Result<u32, VocabularyError> {
+        let mut root = LEAF;
+        // The cell of a node, none for the first; its strings, all longer than the number of bytes that lead to it; that number.
+        let mut nodes = vec![(None, strings, 0)];
+        let mut next = 0;
+        let mut bytes = Vec::with_capacity(BLOCK);
+        while let Some(&(cell, strings, depth)) = nodes.get(next) {
+            next += 1;
+            if strings.is_empty() {
+                continue;
+            }
+            bytes.clear();
+            bytes.extend(
+                strings
+                    .chunk_by(|one, other| one.0[depth] == other.0[depth])
+                    .map(|group| group[0].0[depth]),
+            );
+            let base = self.place(&bytes)?;
+            match cell {
+                Some(cell) => self.cells[cell as usize].base = base,
+                None => root = base,
+            }
+            for group in strings.chunk_by(|one, other| one.0[depth] == other.0[depth]) {
+                let byte = group[0].0[depth];
+                let at = base ^ u32::from(byte);
+                let cell = &mut self.cells[at as usize];
+                cell.byte = byte.into();
+                let mut longer = group;
+                if let [(string, token), rest @ ..] = group
+                    && string.len() == depth + 1
+                {
+                    cell.is_end = true;
+                    self.tokens[at as usize] = *token;
+                    longer = rest;
+                }
+                nodes.with_room(1).push((Some(at), longer, depth + 1));
+            }
+            // Those that are done make room: a node for each byte of all strings would be ten times as much.
+            if next > 1 << 12 {
+                nodes.drain(..next);
+                next = 0;
+            }
+        }
+        Ok(root)
+    }
+
+    /// Returns a base for a node with children by these bytes, whose cells are taken.
+    fn place(&mut self, bytes: &[u8]) -> Result<u32, VocabularyError> {
+        let found = self
+            .open
+            .iter_mut()
+            .enumerate()
+            .find_map(|(index, (_, free))| {
+                let base = free.base(bytes);
+                free.failures += u32::from(base.is_none());
+                base.map(|base| (index, base))
+            });
+        let (index, base) = if let Some(found) = found {
+            found
+        } else {
+            self.open.retain(|(_, free)| free.failures < FAILURES);
+            if self.open.len() == OPEN {
+                self.open.remove(0);
+            }
+            let block = self.cells.len() / BLOCK;
+            if u32::try_from(self.cells.len() + BLOCK).is_err() {
+                return Err(VocabularyError::TooLarge);
+            }
+            self.grow();
+            self.open.push((block, Free::ALL));
+            (self.open.len() - 1, 0)
+        };
+        let (block, free) = &mut self.open[index];
+        Free::take(&mut free.bases, base);
+        for byte in bytes {
+            Free::take(&mut free.cells, base ^ byte);
+        }
+        let first = u32::try_from(*block * BLOCK).expect("there are fewer cells");
+        if free.cells == [0; BLOCK / 64] {
+            self.open.remove(index);
+        }
+        Ok(first + u32::from(base))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The longest string that a text begins with, by trying all.
+    fn longest(strings: &[(Vec<u8>, TokenId)], text: &[u8]) -> Option<(usize, TokenId)> {
+        let begins = strings
+            .iter()
+            .filter(|(string, _)| text.starts_with(string));
+        begins.map(|(string, token)| (string.len(), *token)).max()
+    }
+
+    /// A generator of numbers, the same in every run.
+    fn numbers() -> impl FnMut(u16) -> u8 {
+        let mut state = 1_u64;
+        move |below| {
+            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+            u8::try_from((state >> 33) % u64::from(below)).expect("it is below 256 at most")
+        }
+    }
+
+    fn trie(sets: &[Vec<(Vec<u8>, TokenId)>]) -> Trie {
+        fn borrowed(set: &[(Vec<u8>, TokenId)]) -> Vec<(&[u8], TokenId)> {
+            set.iter()
+                .map(|(string, token)| (&**string, *token))
+                .collect()
+        }
+        Trie::new(sets.iter().map(|set| borrowed(set)).collect()).expect("it is small")
+    }
+
+    #[test]
+    fn the_longest_string_is_found() {
+        let mut number = numbers();
+        for alphabet in [1, 2, 3, 256] {
+            for strings in [0, 1, 2, 50, 2000] {
+                let mut set = || {
+                    let mut seen = std::collections::HashSet::new();
+                    let mut set = Vec::new();
+                    for token in 0..strings {
+                        let length = 1 + number(6);
+                        let string: Vec<u8> = (0..length).map(|_| number(alphabet)).collect();
+                        if seen.insert(string.clone()) {
+                            set.push((string, token));
+                        }
+                    }
+                    set
+                };
+                let sets = [set(), set()];
+                let trie = trie(&sets);
+                for _ in 0..500 {
+                    let text: Vec<u8> = (0..number(9)).map(|_| number(alphabet)).collect();
+                    for (index, set) in sets.iter().enumerate() {
+                        assert_eq!(
+                            trie.longest(index, &text),
+                            longest(set, &text),
+                            "{text:?} of {set:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_string_is_found_and_no_other_byte_goes_on() {
+        let strings: Vec<(Vec<u8>, TokenId)> = (0..=u8::MAX)
+            .flat_map(|first| {
+                (0..=u8::MAX)
+                    .step_by(3)
+                    .map(move |second| vec![first, second, first ^ second])
+            })
+            .zip(0..)
+            .collect();
+        let trie = trie(std::slice::from_ref(&strings));
+        for (string, token) in &strings {
+            assert_eq!(trie.longest(0, string), Some((3, *token)));
+            for byte in 0..=u8::MAX {
+                let mut text = string.clone();
+                text.push(byte);
+                assert_eq!(trie.longest(0, &text), Some((3, *token)));
+                text[2] = byte;
+                let same = byte == string[2];
+                assert_eq!(trie.longest(0, &text), same.then_some((3, *token)));
+            }
+        }
+    }
+}
