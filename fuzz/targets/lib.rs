@@ -29,6 +29,7 @@ mod stored;
 #[path = "../../tests/rust/support.rs"]
 mod support;
 mod train;
+mod words;
 
 use input::Input;
 
@@ -36,7 +37,7 @@ use input::Input;
 type Target = (&'static str, fn(Input));
 
 /// All targets.
-const TARGETS: [Target; 16] = [
+const TARGETS: [Target; 17] = [
     ("encode", encode::run),
     ("split", split::run),
     ("pattern", pattern::run),
@@ -53,6 +54,7 @@ const TARGETS: [Target; 16] = [
     ("files", files::run),
     ("stored", stored::run),
     ("sentences", sentences::run),
+    ("words", words::run),
 ];
 
 /// Runs a target on an input.
