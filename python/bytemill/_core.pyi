@@ -199,9 +199,26 @@ class CoreBPE:
         num_threads: int,
         /,
     ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.int64]]: ...
-    # As above, for texts in one buffer: text i is data[offsets[i] : offsets[i + 1]], and need not be UTF-8.
-    # Offsets have the shape (texts + 1,), and need not cover the data, which is copied unless it is part of a
-    # `bytes`.
+    # Returns arrays of shape (texts, length) by name. `frame`: the ids before and after each text, with
+    # types, and the type of its tokens. `keeps`: the most tokens of a text, and whether its last. `padding`:
+    # the length of rows, None for that of the longest, of what it is a multiple, the id and type of padding,
+    # and whether it is on the left. `columns`: whether there are types, a mask of attention, and one of
+    # special tokens.
+    def encode_padded(
+        self,
+        texts: list[str],
+        allowed_special: AbstractSet[str] | None,
+        frame: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]], int],
+        keeps: tuple[int | None, bool],
+        padding: tuple[int | None, int, tuple[int, int], bool],
+        columns: tuple[bool, bool, bool],
+        dtype: str,
+        num_threads: int,
+        /,
+    ) -> dict[str, npt.NDArray[np.integer[Any]]]: ...
+    # As `encode_batch_to_numpy`, for texts in one buffer: text i is data[offsets[i] : offsets[i + 1]], and
+    # need not be UTF-8. Offsets have the shape (texts + 1,), and need not cover the data, which is copied
+    # unless it is part of a `bytes`.
     def encode_spans_to_numpy(
         self,
         data: Buffer,

@@ -38,6 +38,8 @@ pub struct Batch {
     pub prepend: Vec<TokenId>,
     /// Ids after those of each text.
     pub append: Vec<TokenId>,
+    /// The most ids of each text, the first; without a limit if there is none.
+    pub most: Option<usize>,
     /// Maximum number of threads.
     pub threads: usize,
 }
@@ -49,6 +51,7 @@ impl Batch {
             policy,
             prepend: Vec::new(),
             append: Vec::new(),
+            most: None,
             threads,
         }
     }
@@ -87,8 +90,9 @@ impl Encoder {
         texts: &[impl Text + Sync],
         batch: &Batch,
     ) -> Result<Ragged<T>, EncodeError> {
-        let allowed = &batch.policy.allowed;
-        self.map_work_items(texts, allowed, batch.threads, |worker, item| {
+        // Of a part of a text, nothing says how many ids stand before it.
+        let is_divided = batch.policy.allowed == Allowed::Nothing && batch.most.is_none();
+        self.map_work_items(texts, is_divided, batch.threads, |worker, item| {
             let bytes: usize = item.spans(texts).map(|(_, span)| span.len()).sum();
             if worker.output.ids.capacity() == 0 {
                 worker.output.ids = memory::try_vec_with_capacity(bytes / BYTES_PER_ID)?;
@@ -136,11 +140,16 @@ impl Encoder {
         }
         if let Some(text) = transcoded.or_else(|| text.utf8(span)) {
             let passage = Passage { text, is_start };
-            self.append(workspace, passage, allowed, ids)?;
+            match batch.most {
+                Some(most) => self.append_most(workspace, passage, allowed, ids, most)?,
+                None => self.append(workspace, passage, allowed, ids)?,
+            }
         } else {
             debug_assert!(is_start && is_end, "only UTF-8 is divided");
             let bytes = text.bytes();
+            let first = ids.len();
             self.encode_not_utf8(workspace, bytes, allowed, ids)?;
+            ids.truncate(first.saturating_add(batch.most.unwrap_or(usize::MAX)));
         }
         if is_end {
             ids.extend_from_slice(&batch.append);
@@ -167,8 +176,11 @@ impl Encoder {
             allowed,
             disallowed,
         } = policy;
-        let counted: Ragged<TokenId> =
-            self.map_work_items(texts, allowed, threads, |worker, item| {
+        let counted: Ragged<TokenId> = self.map_work_items(
+            texts,
+            *allowed == Allowed::Nothing,
+            threads,
+            |worker, item| {
                 let Worker {
                     workspace,
                     output,
@@ -193,21 +205,21 @@ impl Encoder {
                     }
                 }
                 Ok(())
-            })?;
+            },
+        )?;
         Ok(counted.offsets)
     }
 
-    /// Partitions `texts` and runs `work` for each work item; returns their outputs in order.
+    /// Partitions `texts` and runs `work` for each work item; returns their outputs in order. Long texts are divided if
+    /// they may be: an allowed special token may lie across a cut.
     fn map_work_items<T: Integer>(
         &self,
         texts: &[impl Text + Sync],
-        allowed: &Allowed,
+        is_divided: bool,
         threads: usize,
         work: impl Fn(&mut Worker, &WorkItem) -> Result<(), EncodeError> + Sync,
     ) -> Result<Ragged<T>, EncodeError> {
-        // An allowed special token may lie across a cut.
-        let is_ordinary = *allowed == Allowed::Nothing;
-        let cut = is_ordinary.then_some(|text: &str, from| self.cut(text, from));
+        let cut = is_divided.then_some(|text: &str, from| self.cut(text, from));
         let items = partition(texts, threads, cut.as_ref());
         let items = memory::collect(items.into_iter().enumerate());
         let ordered = OrderedOutput::new(items.len(), texts.len());

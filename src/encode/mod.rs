@@ -15,6 +15,7 @@ mod decode;
 mod hot_loop;
 mod model;
 pub mod offsets;
+pub mod padded;
 mod parts;
 pub mod pipeline;
 mod pool;
@@ -225,6 +226,31 @@ impl Encoder {
         let mut pieces = self.piece_encoder(workspace, ids, Mode::Append);
         pieces.is_start = is_start;
         self.encode_spans(&mut pieces, text, allowed, |_, _| ControlFlow::Continue(()))
+    }
+
+    /// As [`append`](Self::append), of the first `most` ids; not much more of the text is encoded.
+    fn append_most<'t>(
+        &self,
+        workspace: &mut Workspace,
+        passage: impl Into<Passage<'t>>,
+        allowed: &Allowed,
+        ids: &mut Vec<TokenId>,
+        most: usize,
+    ) -> Result<(), EncodeError> {
+        let Passage { text, is_start } = passage.into();
+        let first = ids.len();
+        let mut pieces = self.piece_encoder(workspace, ids, Mode::Append);
+        pieces.is_start = is_start;
+        // A text that has no ids at all raises an error, wherever the reason stands.
+        let needs_all = self.vocabulary.may_lack_ids();
+        self.encode_spans(&mut pieces, text, allowed, |pieces, _| {
+            if pieces.ids.len() - first >= most && !needs_all {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?;
+        ids.truncate(first.saturating_add(most));
+        Ok(())
     }
 
     /// The parts of a text: tokens that are found in it as it stands, and gaps between them.

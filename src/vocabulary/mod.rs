@@ -423,6 +423,11 @@ impl Vocabulary {
         self.tokens.span(index)
     }
 
+    /// Returns whether there may be pieces without ids, which are an error.
+    pub(crate) fn may_lack_ids(&self) -> bool {
+        matches!(&self.model, Model::Words(words) if words.unknown().is_err())
+    }
+
     /// Returns whether a piece of exactly the bytes of a token is known to become it, for any token.
     pub(crate) fn has_own_tokens(&self) -> bool {
         match &self.model {

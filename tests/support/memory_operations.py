@@ -231,6 +231,11 @@ def offsets(encoding: bytemill.Encoding, text: str) -> object:
     return [array.tolist() for array in found]
 
 
+def face_padded(tokenizer: Tokenizer, text: str) -> object:
+    found = tokenizer.encode_batch_padded([text, text[:100]], max_length=5000)
+    return {name: values.tolist() for name, values in found.items()}
+
+
 def face_batch(tokenizer: Tokenizer, text: str) -> object:
     encoded = tokenizer.encode_batch([text, text[:100]])
     return [each.ids for each in encoded], tokenizer.decode_batch([each.ids for each in encoded])
@@ -315,6 +320,7 @@ OPERATIONS: dict[str, Prepare] = {
     "face_encode": face(lambda tokenizer, text: tokenizer.encode(text).ids),
     "face_decode": face(lambda tokenizer, text: tokenizer.decode(tokenizer.encode(text).ids)),
     "face_batch": face(face_batch),
+    "face_padded": face(face_padded),
     "count_pieces": counted,
     "counts_add": of_counts(added),
     "counts_add_arrow": of_counts(added_arrow),

@@ -163,10 +163,13 @@ class Accelerated:
         text = list(text) if isinstance(text, (list, tuple)) else text
         options, engine = DEFAULTS | given, held_of(self).engine()
         call = None if args or engine is None else call_of(self, engine, text, options)
-        result = None if call is None or engine is None else result_of(engine, call)
+        tensors = options["return_tensors"]
+        result = (
+            None if call is None or engine is None else result_of(engine, call, in_arrays=tensors is not None)
+        )
         if call is None or engine is None or result is None:
             return original(text, *args, **given)
-        columns, tensors = result.columns, options["return_tensors"]
+        columns = result.columns
         for ids in columns["input_ids"]:
             self._eventual_warn_about_too_long_sequence(ids, options["max_length"], options["verbose"])
         if not call.is_batch and tensors is None and not call.with_overflow:

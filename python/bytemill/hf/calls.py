@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill.hf.arguments import Padding, Truncation, inputs_of
 from bytemill.hf.encoded import Encoded
+from bytemill.hf.padded import COLUMNS, padded
 from bytemill.hf.pipeline import Settings, encoded
 
 if TYPE_CHECKING:
@@ -213,15 +214,25 @@ class Result(NamedTuple):
         encodings: Makes the encodings.
     """
 
-    columns: dict[str, list[Any]]
+    columns: dict[str, Any]
     size: int
     sequences: int
     encodings: Callable[[], list[Encoded]]
 
 
-def result_of(engine: Engine, call: Call) -> Result | None:
-    """Returns what a call returns; `None` if texts cannot be truncated so."""
+def result_of(engine: Engine, call: Call, *, in_arrays: bool) -> Result | None:
+    """Returns what a call returns; `None` if texts cannot be truncated so.
+
+    Args:
+        engine: What encodes.
+        call: The call.
+        in_arrays: Whether its columns become tensors: they are arrays then, where rows have one length.
+    """
     try:
+        # Without padding, rows may differ in length, which the original method refuses.
+        is_even = call.settings.padding is not None or len(call.inputs) == 1
+        if in_arrays and is_even and call.is_plain and call.columns <= COLUMNS.keys():
+            return array_result(engine, call)
         return plain_result(engine, call) if call.is_plain else full_result(engine, call)
     except ValueError:
         return None
@@ -252,6 +263,16 @@ def full_result(engine: Engine, call: Call) -> Result:
     made = {name: make() for name, make in columns.items() if name in call.columns}
     # Others than `rows`, whose lists are the caller's now.
     return Result(made, len(rows), rows[0].n_sequences, lambda: [Encoded(row.layout) for row in rows])
+
+
+def array_result(engine: Engine, call: Call) -> Result:
+    """Returns what a call with a row for each text returns, as arrays.
+
+    Raises:
+        ValueError: A row is longer than the padding, or texts cannot be truncated so.
+    """
+    columns = padded(engine, call.inputs, call.settings, columns=call.columns)
+    return Result(dict(columns), len(call.inputs), 1, lambda: encodings_of(engine, call))
 
 
 def plain_result(engine: Engine, call: Call) -> Result:

@@ -1,4 +1,4 @@
-"""`Tokenizer`: the API of `tokenizers.Tokenizer`, for BPE models."""
+"""`Tokenizer`: the API of `tokenizers.Tokenizer`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from bytemill.hf.arguments import (
     elements,
     flag,
     inputs_of,
+    one_of,
     text,
     token_ids,
     unsigned,
@@ -22,6 +23,7 @@ from bytemill.hf.arguments import (
 )
 from bytemill.hf.encoded import Encoded
 from bytemill.hf.engine import Engine
+from bytemill.hf.padded import COLUMNS, DTYPES, padded
 from bytemill.hf.pipeline import Settings, completed, encoded
 from bytemill.io.atomic import write_atomically
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import SupportsIndex
 
+    import numpy as np
+    import numpy.typing as npt
     from typing_extensions import Buffer, Self
 
 __all__ = ["DecodeStream", "Tokenizer"]
@@ -162,6 +166,88 @@ class Tokenizer:
     ) -> list[Encoded]:
         """Same as `encode_batch`, which computes offsets only on access."""
         return self.encode_batch(input, is_pretokenized, add_special_tokens)
+
+    def encode_batch_padded(
+        self,
+        texts: Iterable[str],
+        pairs: Iterable[str] | None = None,
+        *,
+        max_length: int | None = None,
+        padding: str | int | None = None,
+        pad_to_multiple_of: int | None = None,
+        side: str | None = None,
+        add_special_tokens: bool = True,
+        return_special_tokens_mask: bool = False,
+        dtype: str = "int64",
+        num_threads: int | None = None,
+    ) -> dict[str, npt.NDArray[np.integer[Any]]]:
+        """Encodes many texts to arrays of the same length, as models take them.
+
+        The settings of `enable_truncation` and `enable_padding`, or of the file, are the defaults. Without
+        them, texts are not truncated, and padded to the longest with the token `[PAD]` or `<pad>`.
+
+        Args:
+            texts: The texts.
+            pairs: The second texts of pairs, as many.
+            max_length: The maximum number of tokens of a row, special tokens included.
+            padding: The length of rows: that of the "longest", the "max_length", or a number.
+            pad_to_multiple_of: The length of rows is rounded up to a multiple of this.
+            side: The side to pad: "right" or "left".
+            add_special_tokens: Whether the tokens of the post-processor are added.
+            return_special_tokens_mask: Whether to return `special_tokens_mask`, which is 1 for special
+                tokens that were added and for padding.
+            dtype: "int64", which PyTorch and ONNX Runtime take, "int32" or "uint32".
+            num_threads: The maximum number of threads; all processors by default.
+
+        Returns:
+            C-contiguous arrays of shape (texts, length) by name: `input_ids`, `token_type_ids`,
+            `attention_mask`, and `special_tokens_mask` if it is asked for.
+
+        Raises:
+            TypeError: A text is not a string.
+            ValueError: A row is longer than the padding; `max_length` is too small, or not given where
+                the padding names it; the numbers of texts differ; `side` or `dtype` is unknown.
+
+        Complexity:
+            That of encoding, and O(texts · length). Of a text that is truncated, little more is encoded than
+            is kept.
+        """
+        one_of("dtype", dtype, DTYPES)
+        truncation = self._truncation
+        if max_length is not None:
+            extras = self._engine.extras(is_pair=pairs is not None) if add_special_tokens else 0
+            given = truncation or Truncation(max_length)
+            truncation = given._replace(max_length=max_length, stride=0).checked(extras)
+        fills = self._padded(padding, truncation)
+        if pad_to_multiple_of is not None:
+            fills = fills._replace(pad_to_multiple_of=pad_to_multiple_of)
+        if side is not None:
+            fills = fills._replace(direction=side)
+        settings = self._settings(is_pretokenized=False, add_special_tokens=add_special_tokens)
+        settings = settings._replace(truncation=truncation, padding=fills.checked())
+        batch = [[words_of(each, in_words=False)] for each in elements("texts", texts)]
+        if pairs is not None:
+            second = [words_of(each, in_words=False) for each in elements("pairs", pairs)]
+            if len(second) != len(batch):
+                raise ValueError(f"expected as many pairs as texts, {len(batch)}, got {len(second)}")
+            batch = [[*first, other] for first, other in zip(batch, second, strict=True)]
+        columns = [name for name in COLUMNS if return_special_tokens_mask or name != "special_tokens_mask"]
+        return padded(self._engine, batch, settings, columns=columns, dtype=dtype, num_threads=num_threads)
+
+    def _padded(self, padding: str | int | None, truncation: Truncation | None) -> Padding:
+        """Returns how rows are filled; arguments and errors as `encode_batch_padded`."""
+        found = (self._engine.id_of_token(token) for token in ("[PAD]", "<pad>"))
+        usual = next((token_id for token_id in found if token_id is not None), 0)
+        fills = self._padding or Padding(pad_id=usual)
+        if padding is None:
+            return fills
+        if padding == "max_length":
+            if truncation is None:
+                raise ValueError('expected a max_length, which padding="max_length" names')
+            return fills._replace(length=truncation.max_length)
+        if isinstance(padding, str) and padding != "longest":
+            raise ValueError(f'expected padding as "longest", "max_length" or a number, got {padding!r}')
+        return fills._replace(length=None if isinstance(padding, str) else padding)
 
     def _encode(self, batch: list[list[Sequence[str]]], settings: Settings) -> list[Encoded]:
         return [Encoded(layout) for layout in encoded(self._engine, batch, settings)]

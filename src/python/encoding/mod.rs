@@ -4,6 +4,7 @@ mod batch;
 mod build;
 mod decode;
 mod encode;
+mod padded;
 mod special;
 mod vocabulary;
 
