@@ -5,7 +5,7 @@
 //! adjacent pair merges. Two engines compute it: [`short`] for pieces of up to 128 bytes, and [`queue`] for longer
 //! ones, which [`long`] divides into windows.
 //!
-//! Words and their parts ([`words`]): the longest tokens from left to right.
+//! Words and their parts: the longest tokens from left to right.
 
 pub mod agreement;
 mod apart;

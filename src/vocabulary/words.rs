@@ -59,7 +59,7 @@ impl Words {
     /// [`VocabularyError::TooLarge`].
     ///
     /// # Complexity
-    /// As [`Trie::new`].
+    /// O(n log n) comparisons for n texts, then O(total bytes).
     pub fn new<'a>(list: WordList<'a>) -> Result<Self, VocabularyError> {
         let WordList {
             texts,
