@@ -23,7 +23,15 @@ from bytemill.errors import VocabularyError
 from harness.models import Cell
 from report import families
 from report.page import times
-from support.open_models import BYTE_LEVEL_MODELS, CHAIN_MODELS, PIECE_MODELS, REFUSED, ROWS, file_of
+from support.open_models import (
+    BYTE_LEVEL_MODELS,
+    CHAIN_MODELS,
+    PIECE_MODELS,
+    REFUSED,
+    ROWS,
+    WORD_MODELS,
+    file_of,
+)
 from support.open_models.components import Row
 from support.open_models.folders import FOLDERS, SENTENCEPIECE
 
@@ -39,7 +47,7 @@ hide:
 
 # Models
 
-`Encoding.from_file` reads a model's own `tokenizer.json` with byte pair encoding, for all families below. bytemill
+`Encoding.from_file` reads a model's own `tokenizer.json` for all families below. bytemill
 downloads nothing: get the file with `hf download Qwen/Qwen3-8B tokenizer.json`, for example, and pass its path.
 
 ```py
@@ -116,6 +124,8 @@ def page() -> str:
             "with a tokenizer of the type `llama`.\n"
         ),
         *table(PIECE_MODELS, speeds),
+        "\n## WordPiece and WordLevel\n",
+        *table(WORD_MODELS, speeds),
         "\n## Folders\n",
         FOLDERS_START,
         *folders(speeds),
