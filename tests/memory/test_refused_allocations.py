@@ -31,6 +31,10 @@ LARGEST = 1 << 19
 WORDS = 4_000
 
 
+# Operations of small allocations only: the reserve stands in for one that is refused.
+SURVIVED = {"with_special_tokens"}
+
+
 class FailingCore(Protocol):
     """The functions that the module has if it is built so."""
 
@@ -86,7 +90,7 @@ def test_every_allocation_may_fail(name: str, *, lasting: bool) -> None:
         assert operation() == expected, f"another result after allocation {nth} failed"
         nth += 1 if nth < EACH else 7
     assert nth > 1
-    assert errors > 0
+    assert errors > 0 or (not lasting and name in SURVIVED)
     assert outcome.result == expected
 
 
