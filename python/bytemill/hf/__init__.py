@@ -1,4 +1,4 @@
-"""The APIs of Hugging Face's `tokenizers` and `transformers`, for BPE tokenizers.
+"""The APIs of Hugging Face's `tokenizers` and `transformers`.
 
     >>> tokenizer = bytemill.hf.accelerate(tokenizer)  # of transformers: the same object, now faster
 
