@@ -373,7 +373,8 @@ impl fmt::Display for EncodeError {
             ),
             Self::NoUnknown(token) => write!(
                 f,
-                "the text needs the unknown token {token:?}, which the vocabulary does not have: expected text of its tokens only"
+                "the text needs the unknown token {token:?}, which the vocabulary does not have: expected text of its \
+                 tokens only"
             ),
             Self::Disallowed { token, start } => write!(
                 f,

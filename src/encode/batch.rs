@@ -138,19 +138,15 @@ impl Encoder {
             refuse(text, transcoded, &self.special_tokens, disallowed)?;
             ids.extend_from_slice(&batch.prepend);
         }
+        let (first, most) = (ids.len(), batch.most.unwrap_or(usize::MAX));
         if let Some(text) = transcoded.or_else(|| text.utf8(span)) {
             let passage = Passage { text, is_start };
-            match batch.most {
-                Some(most) => self.append_most(workspace, passage, allowed, ids, most)?,
-                None => self.append(workspace, passage, allowed, ids)?,
-            }
+            self.append(workspace, passage, allowed, ids, most)?;
         } else {
             debug_assert!(is_start && is_end, "only UTF-8 is divided");
-            let bytes = text.bytes();
-            let first = ids.len();
-            self.encode_not_utf8(workspace, bytes, allowed, ids)?;
-            ids.truncate(first.saturating_add(batch.most.unwrap_or(usize::MAX)));
+            self.encode_not_utf8(workspace, text.bytes(), allowed, ids)?;
         }
+        ids.truncate(first.saturating_add(most));
         if is_end {
             ids.extend_from_slice(&batch.append);
             output.ends.with_room(1).push(ids.len());

@@ -187,7 +187,7 @@ impl Encoder {
         allowed: &Allowed,
         ids: &mut Vec<TokenId>,
     ) -> Result<(), EncodeError> {
-        self.with_workspace(|workspace| self.append(workspace, text, allowed, ids))
+        self.with_workspace(|workspace| self.append(workspace, text, allowed, ids, usize::MAX))
     }
 
     /// Appends the ids of what follows a [cut](Self::cuts) of a text; special tokens in it are ordinary text.
@@ -197,7 +197,8 @@ impl Encoder {
     pub fn encode_after_cut(&self, text: &str, ids: &mut Vec<TokenId>) -> Result<(), EncodeError> {
         let is_start = false;
         let passage = Passage { text, is_start };
-        self.with_workspace(|workspace| self.append(workspace, passage, &Allowed::Nothing, ids))
+        let allowed = &Allowed::Nothing;
+        self.with_workspace(|workspace| self.append(workspace, passage, allowed, ids, usize::MAX))
     }
 
     /// Runs `work` with a workspace of the pool.
@@ -211,25 +212,9 @@ impl Encoder {
         result
     }
 
-    /// As [`encode`](Self::encode), in a workspace of the caller's.
+    /// Appends the ids of a text as [`encode`](Self::encode) does, in a workspace of the caller's. Once there are `most`
+    /// ids, it stops after the step it is in: there may be more than `most`, but always the first ones.
     fn append<'t>(
-        &self,
-        workspace: &mut Workspace,
-        passage: impl Into<Passage<'t>>,
-        allowed: &Allowed,
-        ids: &mut Vec<TokenId>,
-    ) -> Result<(), EncodeError> {
-        let Passage { text, is_start } = passage.into();
-        if ids.capacity() == 0 {
-            *ids = memory::try_vec_with_capacity(text.len() / BYTES_PER_ID + MIN_IDS)?;
-        }
-        let mut pieces = self.piece_encoder(workspace, ids, Mode::Append);
-        pieces.is_start = is_start;
-        self.encode_spans(&mut pieces, text, allowed, |_, _| ControlFlow::Continue(()))
-    }
-
-    /// As [`append`](Self::append), of the first `most` ids; not much more of the text is encoded.
-    fn append_most<'t>(
         &self,
         workspace: &mut Workspace,
         passage: impl Into<Passage<'t>>,
@@ -238,19 +223,25 @@ impl Encoder {
         most: usize,
     ) -> Result<(), EncodeError> {
         let Passage { text, is_start } = passage.into();
+        if ids.capacity() == 0 {
+            let expected = (text.len() / BYTES_PER_ID + MIN_IDS).min(most.max(MIN_IDS));
+            *ids = memory::try_vec_with_capacity(expected)?;
+        }
         let first = ids.len();
         let mut pieces = self.piece_encoder(workspace, ids, Mode::Append);
         pieces.is_start = is_start;
         // A text that has no ids at all raises an error, wherever the reason stands.
-        let needs_all = self.vocabulary.may_lack_ids();
+        let stop_at = if self.vocabulary.may_lack_ids() {
+            usize::MAX
+        } else {
+            first.saturating_add(most)
+        };
         self.encode_spans(&mut pieces, text, allowed, |pieces, _| {
-            if pieces.ids.len() - first >= most && !needs_all {
+            if pieces.ids.len() >= stop_at {
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
-        })?;
-        ids.truncate(first.saturating_add(most));
-        Ok(())
+        })
     }
 
     /// The parts of a text: tokens that are found in it as it stands, and gaps between them.

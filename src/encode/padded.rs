@@ -1,4 +1,5 @@
-//! Rows of one length: the ids of texts between special tokens, filled up, with the columns that models take beside them.
+//! Encodes batches of texts to rows of one length: the ids between special tokens and padding, and the columns that
+//! models take beside them.
 
 use super::Encoder;
 use super::batch::{Batch, Integer, Ragged};
@@ -8,8 +9,8 @@ use crate::token::TokenId;
 use crate::util::memory;
 use crate::util::text::Text;
 
-/// Rows that are filled between two passes of the checkpoint.
-const CHECK_INTERVAL: usize = 1 << 10;
+/// Values that are written between two passes of the checkpoint: about a millisecond.
+const CHECK_INTERVAL: usize = 1 << 20;
 
 /// A token with the number of the sequence that it counts as part of.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,17 @@ pub struct Shape {
     pub pads_start: bool,
 }
 
+/// Which columns are made beside the ids.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns {
+    /// [`Rows::sequences`].
+    pub sequences: bool,
+    /// [`Rows::attention`].
+    pub attention: bool,
+    /// [`Rows::special`].
+    pub special: bool,
+}
+
 /// Columns of rows, one after the other: `rows` times `length` values each.
 #[derive(Debug)]
 pub struct Rows<T> {
@@ -53,11 +65,11 @@ pub struct Rows<T> {
     /// The ids.
     pub ids: Vec<T>,
     /// The number of the sequence of each.
-    pub sequences: Vec<T>,
+    pub sequences: Option<Vec<T>>,
     /// 0 for what rows are filled up with, otherwise 1.
-    pub attention: Vec<T>,
+    pub attention: Option<Vec<T>>,
     /// 0 for the tokens of texts, otherwise 1.
-    pub special: Vec<T>,
+    pub special: Option<Vec<T>>,
 }
 
 /// Why there are no rows.
@@ -89,99 +101,119 @@ impl Encoder {
     /// [`PadError`].
     ///
     /// # Complexity
-    /// As [`encode_batch`](Self::encode_batch), and O(rows · length). Of a text, not much more is encoded than there is
-    /// room for.
+    /// As [`encode_batch`](Self::encode_batch), and O(rows · length) for each column. Where the first tokens of a text are
+    /// kept, little more of it is encoded: at most some KB.
     pub fn encode_padded<T: Integer>(
         &self,
         texts: &[impl Text + Sync],
         batch: Batch,
         shape: &Shape,
+        columns: Columns,
     ) -> Result<Rows<T>, PadError> {
         let most = shape.room.filter(|_| !shape.keeps_end);
         let encoded = self.encode_batch(texts, &Batch { most, ..batch })?;
-        shape.fill(&encoded)
+        shape.fill(&encoded, columns)
     }
 }
 
 impl Shape {
-    /// Returns the rows of ids.
-    fn fill<T: Integer>(&self, encoded: &Ragged<TokenId>) -> Result<Rows<T>, PadError> {
+    /// Returns the rows of ids, of which there are not too many if the first are kept.
+    fn fill<T: Integer>(
+        &self,
+        encoded: &Ragged<TokenId>,
+        columns: Columns,
+    ) -> Result<Rows<T>, PadError> {
         let texts = encoded.offsets.windows(2).map(|text| {
             let ids = &encoded.ids[text[0]..text[1]];
-            match self.room {
-                Some(room) if ids.len() > room && self.keeps_end => &ids[ids.len() - room..],
-                Some(room) if ids.len() > room => &ids[..room],
-                _ => ids,
-            }
+            &ids[ids.len() - self.room.unwrap_or(ids.len()).min(ids.len())..]
         });
         let extras = self.before.len() + self.after.len();
-        let longest = texts.clone().map(<[TokenId]>::len).max();
-        let longest = longest.map_or(0, |longest| longest + extras);
-        let length = self
-            .length
-            .unwrap_or(longest)
-            .next_multiple_of(self.multiple);
+        let lengths = texts.clone().map(|ids| ids.len() + extras);
+        let longest = lengths.clone().max().unwrap_or(0);
+        let length = self.length.unwrap_or(longest);
+        let length = length.next_multiple_of(self.multiple);
         if longest > length {
-            let mut rows = texts.clone().map(|ids| ids.len() + extras);
-            let row = rows
-                .position(|tokens| tokens == longest)
-                .expect("one is the longest");
-            let tokens = longest;
+            let row = lengths.clone().position(|tokens| tokens == longest);
             return Err(PadError::TooLong {
-                row,
-                tokens,
+                row: row.expect("one is the longest"),
+                tokens: longest,
                 length,
             });
         }
-        let rows = texts.len();
-        let size = rows.saturating_mul(length);
-        let column = || memory::try_vec_with_capacity(size).map_err(EncodeError::from);
-        let mut filled = Rows {
-            rows,
-            length,
-            ids: column()?,
-            sequences: column()?,
-            attention: column()?,
-            special: column()?,
+        let column = |is_wanted: bool, values: Values| {
+            is_wanted
+                .then(|| self.column(texts.clone(), length, &values))
+                .transpose()
         };
-        for (row, ids) in texts.enumerate() {
-            if row % CHECK_INTERVAL == 0 {
-                checkpoint::pass().map_err(EncodeError::from)?;
+        let ids = Values {
+            around: |token| token.id,
+            text: None,
+            pad: self.pad.id,
+        };
+        let sequences = Values {
+            around: |token| token.sequence,
+            text: Some(self.sequence),
+            pad: self.pad.sequence,
+        };
+        let attention = Values {
+            around: |_| 1,
+            text: Some(1),
+            pad: 0,
+        };
+        let special = Values {
+            around: |_| 1,
+            text: Some(0),
+            pad: 1,
+        };
+        Ok(Rows {
+            rows: texts.len(),
+            length,
+            ids: self.column(texts.clone(), length, &ids)?,
+            sequences: column(columns.sequences, sequences)?,
+            attention: column(columns.attention, attention)?,
+            special: column(columns.special, special)?,
+        })
+    }
+
+    /// Returns a column of rows of `length`.
+    fn column<'i, T: Integer>(
+        &self,
+        texts: impl ExactSizeIterator<Item = &'i [TokenId]>,
+        length: usize,
+        values: &Values,
+    ) -> Result<Vec<T>, EncodeError> {
+        let around = |token: &Typed| T::from_id((values.around)(token));
+        let pad = T::from_id(values.pad);
+        let mut column = memory::try_vec_with_capacity(texts.len().saturating_mul(length))?;
+        let mut checked = 0;
+        for ids in texts {
+            if column.len() - checked >= CHECK_INTERVAL {
+                checked = column.len();
+                checkpoint::pass()?;
             }
-            let padding = length - ids.len() - extras;
+            let end = column.len() + length;
             if self.pads_start {
-                filled.push_padding(self.pad, padding);
+                let tokens = self.before.len() + ids.len() + self.after.len();
+                column.resize(end - tokens, pad);
             }
-            filled.push_tokens(&self.before);
-            filled.ids.extend(ids.iter().map(|&id| T::from_id(id)));
-            let end = filled.ids.len();
-            filled.sequences.resize(end, T::from_id(self.sequence));
-            filled.attention.resize(end, T::from_id(1));
-            filled.special.resize(end, T::from_id(0));
-            filled.push_tokens(&self.after);
-            if !self.pads_start {
-                filled.push_padding(self.pad, padding);
+            column.extend(self.before.iter().map(around));
+            match values.text {
+                None => column.extend(ids.iter().map(|&id| T::from_id(id))),
+                Some(value) => column.resize(column.len() + ids.len(), T::from_id(value)),
             }
+            column.extend(self.after.iter().map(around));
+            column.resize(end, pad);
         }
-        Ok(filled)
+        Ok(column)
     }
 }
 
-impl<T: Integer> Rows<T> {
-    fn push_tokens(&mut self, tokens: &[Typed]) {
-        for token in tokens {
-            self.ids.push(T::from_id(token.id));
-            self.sequences.push(T::from_id(token.sequence));
-            self.attention.push(T::from_id(1));
-            self.special.push(T::from_id(1));
-        }
-    }
-
-    fn push_padding(&mut self, pad: Typed, count: usize) {
-        let end = self.ids.len() + count;
-        self.ids.resize(end, T::from_id(pad.id));
-        self.sequences.resize(end, T::from_id(pad.sequence));
-        self.attention.resize(end, T::from_id(0));
-        self.special.resize(end, T::from_id(1));
-    }
+/// What stands in a column.
+struct Values {
+    /// For a token before or after a text.
+    around: fn(&Typed) -> u32,
+    /// For each token of a text; its id if there is none.
+    text: Option<u32>,
+    /// For what rows are filled up with.
+    pad: u32,
 }

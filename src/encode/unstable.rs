@@ -110,7 +110,7 @@ impl Encoder {
         let pipeline = self.pipeline.as_ref();
         if pipeline.is_some_and(|pipeline| !pipeline.reads_bytes()) {
             let text = with_each_byte_replaced(bytes);
-            return self.append(workspace, text.as_str(), allowed, ids);
+            return self.append(workspace, text.as_str(), allowed, ids, usize::MAX);
         }
         let valid = match simdutf8::compat::from_utf8(bytes) {
             Ok(text) => text,
@@ -125,7 +125,7 @@ impl Encoder {
                 Some(Part::Text(gap)) => gap.start,
                 Some(Part::Token(..)) | None => valid.len(),
             };
-            self.append(workspace, &valid[..last_gap], allowed, ids)?;
+            self.append(workspace, &valid[..last_gap], allowed, ids, usize::MAX)?;
             let mut pieces = self.piece_encoder(workspace, ids, Mode::Append);
             let rest = Gap::of_bytes(&bytes[last_gap..]);
             let to_end = |_: &mut PieceEncoder<'_>| ControlFlow::Continue(());
@@ -134,7 +134,7 @@ impl Encoder {
             return Ok(());
         }
         let mut tokens = Vec::new();
-        self.append(workspace, valid, allowed, &mut tokens)?;
+        self.append(workspace, valid, allowed, &mut tokens, usize::MAX)?;
         let last_piece = self.last_piece(valid, allowed)?;
         let mut rest = self.take_unstable(&mut tokens, last_piece)?;
         let invalid = &bytes[valid.len()..];

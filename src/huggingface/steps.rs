@@ -46,11 +46,7 @@ pub enum Scheme {
 pub(super) fn normalizers(normalizer: &At<'_>) -> Result<Vec<normalize::Step>, FileError> {
     let mut read = Vec::new();
     for step in normalizer.steps("normalizers")? {
-        if step.kind()?.1 == "BertNormalizer" {
-            read.extend(bert_steps(&step)?);
-        } else {
-            read.push(normalizer_step(&step)?);
-        }
+        add_normalizer(&step, &mut read)?;
     }
     Ok(read)
 }
@@ -67,17 +63,18 @@ fn bert_steps(step: &At<'_>) -> Result<Vec<normalize::Step>, FileError> {
         (strips, Step::StripNonspacing),
         (lowers, Step::Lowercase),
     ];
-    Ok(steps
-        .into_iter()
-        .filter(|(is_taken, _)| *is_taken)
-        .map(|(_, step)| step)
-        .collect())
+    let taken = steps.map(|(is_taken, step)| is_taken.then_some(step));
+    Ok(taken.into_iter().flatten().collect())
 }
 
-fn normalizer_step(step: &At<'_>) -> Result<normalize::Step, FileError> {
+fn add_normalizer(step: &At<'_>, read: &mut Vec<normalize::Step>) -> Result<(), FileError> {
     use normalize::Step;
     let (kind, name) = step.kind()?;
-    Ok(match name {
+    read.push(match name {
+        "BertNormalizer" => {
+            read.extend(bert_steps(step)?);
+            return Ok(());
+        }
         "NFC" => Step::Nfc,
         "NFD" => Step::Nfd,
         "NFKC" => Step::Nfkc,
@@ -98,7 +95,8 @@ fn normalizer_step(step: &At<'_>) -> Result<normalize::Step, FileError> {
             Step::Replace { find, content }
         }
         _ => return Err(kind.refuse(format!("the normalizer {name} is not supported"))),
-    })
+    });
+    Ok(())
 }
 
 /// Compiles a regular expression of the file.

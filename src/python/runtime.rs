@@ -13,6 +13,7 @@ use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::util::memory::reserve::{self, SHORTAGE};
 use crate::util::parallel;
+use crate::util::text::Text;
 
 /// Work over fewer bytes keeps the GIL: releasing and taking it costs about as much as encoding a few hundred
 /// bytes.
@@ -92,6 +93,12 @@ pub(super) fn run_alongside<H, E: Into<PyErr> + Send>(
             _ => joined.and(here),
         }
     })
+}
+
+/// Returns the size of the work over `texts`, in bytes: each has one more than its own, for the work that even an empty
+/// text is.
+pub(super) fn size_of(texts: &[impl Text]) -> usize {
+    texts.iter().map(|text| text.len() + 1).sum()
 }
 
 /// Returns the number of threads that `size` bytes of work keep busy, at most `num_threads`.

@@ -21,7 +21,7 @@ const LEAF: u32 = 0;
 /// the cells free.
 const OPEN: usize = 16;
 
-/// A block that had no place for so many nodes is tried no more.
+/// A block is no longer tried after this many nodes found no place in it.
 const FAILURES: u32 = 64;
 
 #[derive(Clone, Copy, Debug)]
@@ -119,12 +119,14 @@ impl Free {
 
     /// Returns a free base in this block all of whose children are free.
     fn base(&self, bytes: &[u8]) -> Option<u8> {
+        let fits = |base: u8| bytes.iter().all(|byte| Self::has(&self.cells, base ^ byte));
         for (word, &bits) in (0_u8..).zip(&self.cells) {
-            let is_free = |bit: &u8| bits >> bit & 1 != 0;
-            for cell in (0..64).filter(is_free).map(|bit| 64 * word + bit) {
-                let base = cell ^ bytes[0];
-                let fits = |byte: &u8| Self::has(&self.cells, base ^ byte);
-                if Self::has(&self.bases, base) && bytes.iter().all(fits) {
+            let mut bits = bits;
+            while bits != 0 {
+                let bit = u8::try_from(bits.trailing_zeros()).expect("it is below 64");
+                bits &= bits - 1;
+                let base = (64 * word + bit) ^ bytes[0];
+                if Self::has(&self.bases, base) && fits(base) {
                     return Some(base);
                 }
             }
@@ -177,18 +179,14 @@ impl Building {
                 continue;
             }
             bytes.clear();
-            bytes.extend(
-                strings
-                    .chunk_by(|one, other| one.0[depth] == other.0[depth])
-                    .map(|group| group[0].0[depth]),
-            );
+            let groups = strings.chunk_by(|one, other| one.0[depth] == other.0[depth]);
+            bytes.extend(groups.clone().map(|group| group[0].0[depth]));
             let base = self.place(&bytes)?;
             match cell {
                 Some(cell) => self.cells[cell as usize].base = base,
                 None => root = base,
             }
-            for group in strings.chunk_by(|one, other| one.0[depth] == other.0[depth]) {
-                let byte = group[0].0[depth];
+            for (group, &byte) in groups.zip(&bytes) {
                 let at = base ^ u32::from(byte);
                 let cell = &mut self.cells[at as usize];
                 cell.byte = byte.into();

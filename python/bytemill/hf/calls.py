@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill.hf.arguments import Padding, Truncation, inputs_of
 from bytemill.hf.encoded import Encoded
-from bytemill.hf.padded import COLUMNS, padded
+from bytemill.hf.padded import COLUMNS, is_plain, padded
 from bytemill.hf.pipeline import Settings, encoded
 
 if TYPE_CHECKING:
@@ -66,12 +66,9 @@ class Call(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Returns whether each text is one row by itself, without offsets."""
-        truncation = self.settings.truncation
-        if self.settings.in_words or self.with_overflow or "offset_mapping" in self.columns:
+        if self.with_overflow or "offset_mapping" in self.columns:
             return False
-        if truncation is not None and truncation.strategy == "only_second":
-            return False
-        return all(len(texts) == 1 for texts in self.inputs)
+        return is_plain(self.inputs, self.settings)
 
 
 def call_of(tokenizer: Any, engine: Engine, text: Any, options: dict[str, Any]) -> Call | None:

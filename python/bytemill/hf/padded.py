@@ -1,4 +1,4 @@
-"""Arrays of the shape (texts, length), as models take them: IDs, types, masks."""
+"""Padded arrays of the shape (texts, length): token IDs, type IDs and masks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import thread_count
 from bytemill.hf.encoded import Encoded
-from bytemill.hf.pipeline import encoded
+from bytemill.hf.pipeline import encoded, room_of
 from bytemill.special import NO_TOKENS
 
 if TYPE_CHECKING:
@@ -104,14 +104,7 @@ def plain(
     """
     before, after, type_id = engine.frames[settings.adds]
     truncation, padding = settings.truncation, settings.padding
-    room, extras = None, len(before) + len(after)
-    if truncation is not None:
-        if truncation.max_length < extras:
-            raise ValueError(
-                f"expected a max_length of at least {extras}, the tokens that are added, got "
-                f"{truncation.max_length}"
-            )
-        room = truncation.max_length - extras
+    room = None if truncation is None else room_of(truncation, len(before) + len(after))
     arrays: Arrays = engine.encoding._core_bpe.encode_padded(  # noqa: SLF001 - has no public name
         texts,
         None if settings.finds_special else NO_TOKENS,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bytemill.hf.encoded import Source
     from bytemill.hf.engine import Engine
 
-__all__ = ["Settings", "SourceText", "SourceWords", "completed", "encoded"]
+__all__ = ["Settings", "SourceText", "SourceWords", "completed", "encoded", "room_of"]
 
 # `SourceText`: a text and its tokens; `SourceWords`: a list of words and theirs.
 
@@ -152,10 +152,18 @@ def completed(engine: Engine, layouts: list[Layout], settings: Settings) -> Layo
     if truncation is not None:
         is_pair = len(layouts) == PAIR
         extras = engine.extras(is_pair=is_pair) if settings.adds else 0
-        if truncation.max_length < extras:
-            raise ValueError(
-                f"expected a max_length of at least {extras}, the tokens that are added, got "
-                f"{truncation.max_length}"
-            )
-        layouts = shortened(layouts, truncation, truncation.max_length - extras)
+        layouts = shortened(layouts, truncation, room_of(truncation, extras))
     return processed(processor, layouts, adds=settings.adds)
+
+
+def room_of(truncation: Truncation, extras: int) -> int:
+    """Returns how many tokens of texts are kept beside those that are added.
+
+    Raises:
+        ValueError: `max_length` is smaller than the number of those.
+    """
+    if truncation.max_length < extras:
+        raise ValueError(
+            f"expected a max_length of at least {extras}, the tokens that are added, got {truncation.max_length}"
+        )
+    return truncation.max_length - extras

@@ -52,7 +52,6 @@ DIM = "\x1b[2m"
 TEXT_COLOUR = 16
 SUBSTITUTE_COLOUR = 239
 
-
 # First strong isolate, pop directional isolate.
 ISOLATE, END_ISOLATE = "\u2068", "\u2069"
 

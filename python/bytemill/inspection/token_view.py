@@ -135,7 +135,6 @@ class TokenView(Displayed):
     __repr__ = __str__
 
     def _plain(self) -> str:
-
         return render_plain(self)
 
     def _repr_html_(self) -> str:
@@ -236,7 +235,6 @@ class PairView(Displayed):
     __repr__ = __str__
 
     def _plain(self) -> str:
-
         return "\n\n".join(
             render_plain(view, heading=heading, marked=frozenset(indices))
             for view, indices, heading in self.headings()

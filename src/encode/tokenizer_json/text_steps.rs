@@ -325,7 +325,8 @@ impl Stage {
     }
 }
 
-/// Takes a character away at the start of one text, as long as no other was there, and at the end of what is certain.
+/// Strips up to `start` of a character from the start of a text that arrives in parts, and up to `stop` from its end, which
+/// are held until another character or the end of the text follows.
 fn strip_part(
     held: &mut Text,
     content: char,
@@ -351,7 +352,7 @@ fn strip_part(
     }
 }
 
-/// Holds parts of one text until its end, and changes the whole then.
+/// Joins the parts of a text, and returns what `whole` makes of it at its end.
 fn at_end(
     held: &mut Text,
     texts: Vec<Text>,
@@ -382,29 +383,31 @@ fn of_word(text: &Text, prefix: &[char], is_first: bool) -> Vec<Traced<char>> {
     [&[space], characters].concat()
 }
 
-/// Texts with a space, and the same without it, one after the other: marks of punctuation, contractions of English.
-const TIDIED: [(&str, &str); 11] = [
-    (" .", "."),
-    (" ?", "?"),
-    (" !", "!"),
-    (" ,", ","),
-    (" ' ", "'"),
-    (" n't", "n't"),
-    (" 'm", "'m"),
-    (" do not", " don't"),
-    (" 's", "'s"),
-    (" 've", "'ve"),
-    (" 're", "'re"),
+/// Marks of punctuation and contractions of English with a space, and what they become.
+const TIDIED: [(&[char], &str); 11] = [
+    (&[' ', '.'], "."),
+    (&[' ', '?'], "?"),
+    (&[' ', '!'], "!"),
+    (&[' ', ','], ","),
+    (&[' ', '\'', ' '], "'"),
+    (&[' ', 'n', '\'', 't'], "n't"),
+    (&[' ', '\'', 'm'], "'m"),
+    (&[' ', 'd', 'o', ' ', 'n', 'o', 't'], " don't"),
+    (&[' ', '\'', 's'], "'s"),
+    (&[' ', '\'', 'v', 'e'], "'ve"),
+    (&[' ', '\'', 'r', 'e'], "'re"),
 ];
 
-/// Takes the spaces away that [`TIDIED`] says.
-fn cleaned(characters: Vec<Traced<char>>) -> Vec<Traced<char>> {
-    TIDIED
-        .iter()
-        .fold(characters, |characters, (find, content)| {
-            let find: Vec<char> = find.chars().collect();
-            replaced(&characters, &find, content)
-        })
+/// Replaces what [`TIDIED`] lists, one after the other.
+fn cleaned(mut characters: Vec<Traced<char>>) -> Vec<Traced<char>> {
+    for (find, content) in TIDIED {
+        // Most words have no space that is not their first character.
+        if !characters.iter().any(|&(c, _)| c == ' ') {
+            break;
+        }
+        characters = replaced(&characters, find, content);
+    }
+    characters
 }
 
 /// Returns the text that stands in place of a mark in the first text.

@@ -16,14 +16,14 @@ use super::table::{Class, Form, Quick, Table, is_composed};
 #[derive(Debug)]
 pub(super) struct Normal {
     form: Form,
-    table: Table,
+    table: &'static Table,
 }
 
 impl Normal {
     pub(super) fn new(form: Form) -> Self {
         Self {
             form,
-            table: Table::new(form),
+            table: Table::of_form(form),
         }
     }
 

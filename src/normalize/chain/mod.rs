@@ -258,14 +258,12 @@ impl Prepared {
                 }
             }
             Self::StripAccents => {
-                let kept = text.char_indices().filter(|&(_, c)| !is_combining_mark(c));
-                kept.for_each(|(at, c)| output.push(c, at));
+                output.filter_map(|c| (!is_combining_mark(c)).then_some(c));
             }
-            Self::CleanText => {
-                let cleaned = text.char_indices().map(|(at, c)| (at, bert::cleaned(c)));
-                let kept = cleaned.filter_map(|(at, c)| Some((at, c?)));
-                kept.for_each(|(at, c)| output.push(c, at));
+            Self::StripNonspacing => {
+                output.filter_map(|c| (!bert::is_nonspacing(c)).then_some(c));
             }
+            Self::CleanText => output.filter_map(bert::cleaned),
             Self::IsolateHan => {
                 for (at, c) in text.char_indices() {
                     if bert::is_han(c) {
@@ -276,12 +274,6 @@ impl Prepared {
                         output.push(c, at);
                     }
                 }
-            }
-            Self::StripNonspacing => {
-                let kept = text
-                    .char_indices()
-                    .filter(|&(_, c)| !bert::is_nonspacing(c));
-                kept.for_each(|(at, c)| output.push(c, at));
             }
             Self::Strip { left, right } => {
                 let start = text.len() - stripped(text, *left, false).len();
@@ -392,6 +384,15 @@ impl<'a> Output<'a> {
     /// Appends a character that stands for the one of the input at `origin`.
     pub(super) fn push(&mut self, c: char, origin: usize) {
         self.write(c.encode_utf8(&mut [0; 4]), origin);
+    }
+
+    /// Appends what each character of the input becomes.
+    fn filter_map(&mut self, map: impl Fn(char) -> Option<char>) {
+        for (at, c) in self.input.char_indices() {
+            if let Some(c) = map(c) {
+                self.push(c, at);
+            }
+        }
     }
 
     /// Returns the text and the origins of its bytes.

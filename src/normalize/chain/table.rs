@@ -6,6 +6,9 @@ use unicode_normalization_alignments::char::{
 };
 
 use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::util::lazy::get_or_init_nonblocking;
 
 use super::windows::{Groups, Others, WINDOW, Window, group_of, last, leads};
 
@@ -76,6 +79,12 @@ pub(super) struct Table {
 }
 
 impl Table {
+    /// Returns the table of a form. It is made once: that takes 2 ms.
+    pub(super) fn of_form(form: Form) -> &'static Self {
+        static TABLES: [OnceLock<Table>; 4] = [const { OnceLock::new() }; 4];
+        get_or_init_nonblocking(&TABLES[form as usize], || Self::new(form))
+    }
+
     pub(super) fn new(form: Form) -> Self {
         let mut classes = vec![Class::ORDINARY; RANGES[5].end as usize];
         let mut joining = Vec::new();

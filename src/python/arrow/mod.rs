@@ -26,7 +26,7 @@ mod values;
 use pyo3::prelude::*;
 
 use super::encoding::CoreBpe;
-use super::runtime::{run, threads_for};
+use super::runtime::{run, size_of, threads_for};
 use crate::encode::batch::Batch;
 use crate::util::text::RawText;
 use input::Column;
@@ -72,7 +72,7 @@ pub(super) fn encode(
     let lists = run(py, usize::MAX, || -> PyResult<Lists> {
         let column = Column::read(source)?;
         let (texts, validity) = column.texts()?;
-        let size = texts.iter().map(|text| text.0.len()).sum();
+        let size = size_of(&texts);
         let batch = Batch {
             threads: threads_for(size, batch.threads),
             ..batch

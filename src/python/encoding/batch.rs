@@ -15,7 +15,7 @@ use crate::python::buffer::Bytes;
 use crate::python::error::guarded;
 use crate::python::ids::arrays;
 use crate::python::objects::new_list;
-use crate::python::runtime::{run, threads_for};
+use crate::python::runtime::{run, size_of, threads_for};
 use crate::python::strings::{batch_texts, expect_strings};
 use crate::token::TokenId;
 use crate::util::memory;
@@ -129,7 +129,7 @@ impl CoreBpe {
             let policy = self.policy(allowed_special, disallowed_special)?;
             let (py, (strings, complete)) = (texts.py(), expect_strings(texts));
             let texts = batch_texts(py, &strings, num_threads)?;
-            let size = texts.iter().map(Text::len).sum();
+            let size = size_of(&texts);
             let threads = threads_for(size, num_threads);
             let offsets = run(py, size, || {
                 self.encoder.count_batch(&texts, &policy, threads)
@@ -201,7 +201,8 @@ impl CoreBpe {
         texts: &[impl Text + Sync],
         batch: Batch,
     ) -> PyResult<Ragged<T>> {
-        let size = texts.iter().map(Text::len).sum();
+        let around = batch.prepend.len() + batch.append.len();
+        let size = size_of(texts) + texts.len() * around;
         let batch = Batch {
             threads: threads_for(size, batch.threads),
             ..batch

@@ -162,7 +162,7 @@ fn decoded_rows<R: Send + Sync>(
     let py = rows.py();
     let rows = memory::try_collect(rows.iter().map(|tokens| TokenIds::from_py(&tokens)))?;
     let rows = memory::try_collect(rows.iter().map(TokenIds::as_slice))?;
-    let size = rows.iter().map(|ids| ids.len() * BYTES_PER_ID).sum();
+    let size = rows.iter().map(|ids| ids.len() * BYTES_PER_ID + 1).sum();
     run(py, size, || {
         parallel::map(&rows, threads_for(size, num_threads), |ids| decode(ids))
     })

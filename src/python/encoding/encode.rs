@@ -318,7 +318,7 @@ impl CoreBpe {
         py: Python<'py>,
         pieces: &[impl AsRef<[u8]> + Sync],
     ) -> PyResult<Bound<'py, PyList>> {
-        let size = pieces.iter().map(|piece| piece.as_ref().len()).sum();
+        let size = pieces.iter().map(|piece| piece.as_ref().len() + 1).sum();
         let ids = run(py, size, || -> Result<_, EncodeError> {
             let mut ids = Vec::new();
             for piece in pieces {

@@ -1,4 +1,4 @@
-//! Many texts to rows of one length: arrays of two dimensions, as models take them.
+//! Encodes batches of texts to padded arrays: token IDs, type IDs and masks.
 
 use numpy::{Element, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -8,13 +8,12 @@ use pyo3::types::{PyDict, PyList};
 use super::CoreBpe;
 use super::special::Tokens;
 use crate::encode::batch::{Batch, Integer};
-use crate::encode::padded::{PadError, Rows, Shape, Typed};
+use crate::encode::padded::{Columns, PadError, Rows, Shape, Typed};
 use crate::python::error::guarded;
 use crate::python::ids::arrays;
-use crate::python::runtime::{run, threads_for};
+use crate::python::runtime::{run, size_of, threads_for};
 use crate::python::strings::{batch_texts, expect_strings};
 use crate::token::TokenId;
-use crate::util::text::Text;
 
 /// Tokens with the numbers of their sequences.
 type Pairs = Vec<(TokenId, u32)>;
@@ -56,6 +55,11 @@ impl CoreBpe {
                 pad: typed(pad),
                 pads_start,
             };
+            let columns = Columns {
+                sequences: columns.0,
+                attention: columns.1,
+                special: columns.2,
+            };
             let policy = self.policy(allowed_special, Tokens::Nothing)?;
             let batch = Batch::new(policy, num_threads);
             match dtype {
@@ -76,16 +80,22 @@ impl CoreBpe {
         texts: &Bound<'py, PyList>,
         batch: Batch,
         shape: &Shape,
-        (has_sequences, has_attention, has_special): (bool, bool, bool),
+        columns: Columns,
     ) -> PyResult<Bound<'py, PyDict>> {
         let (py, (strings, complete)) = (texts.py(), expect_strings(texts));
         let texts = batch_texts(py, &strings, batch.threads)?;
-        let size = texts.iter().map(Text::len).sum();
+        let most = shape
+            .length
+            .map_or(0, |length| length.saturating_mul(texts.len()));
+        let size = size_of(&texts).max(most);
         let batch = Batch {
-            threads: threads_for(size, batch.threads),
+            threads: threads_for(size_of(&texts), batch.threads),
             ..batch
         };
-        let encode = || self.encoder.encode_padded::<T>(&texts, batch, shape);
+        let encode = || {
+            self.encoder
+                .encode_padded::<T>(&texts, batch, shape, columns)
+        };
         let Rows {
             rows,
             length,
@@ -96,13 +106,13 @@ impl CoreBpe {
         } = run(py, size, encode)?;
         complete?;
         let made = PyDict::new(py);
-        for (is_wanted, name, values) in [
-            (true, "input_ids", ids),
-            (has_sequences, "token_type_ids", sequences),
-            (has_attention, "attention_mask", attention),
-            (has_special, "special_tokens_mask", special),
+        for (name, values) in [
+            ("input_ids", Some(ids)),
+            ("token_type_ids", sequences),
+            ("attention_mask", attention),
+            ("special_tokens_mask", special),
         ] {
-            if is_wanted {
+            if let Some(values) = values {
                 made.set_item(name, arrays::array(py, values)?.reshape([rows, length])?)?;
             }
         }

@@ -1,4 +1,4 @@
-"""`encode_batch_padded`: arrays of one length, beside `tokenizers` and `transformers`."""
+"""Padded batches, compared with `tokenizers` and `transformers`."""
 
 from __future__ import annotations
 

@@ -29,22 +29,17 @@ export class Writing {
 		this.lineEnds.addEventListener("change", () => this.send());
 	}
 
-	/** The text with every line end as LF, which some versions of Chromium leave as CR LF in a text area. */
-	get value() {
-		return this.input.value.replace(/\r\n?/g, "\n");
-	}
-
 	/** The text as it is sent. */
 	get text() {
-		return this.ended(this.value);
+		return this.ended(this.input.value);
 	}
 
 	/**
-	 * Returns a text with the line ends that are sent.
+	 * Returns a text with the line ends that are sent. Some versions of Chromium leave CR LF in a text area.
 	 * @param {string} text
 	 */
 	ended(text) {
-		return this.lineEnds.checked ? text.replaceAll("\n", "\r\n") : text;
+		return text.replace(/\r\n?/g, "\n").replaceAll("\n", this.lineEnds.checked ? "\r\n" : "\n");
 	}
 
 	/** @param {string} [text] what the text area holds, or is about to hold */
@@ -122,7 +117,7 @@ export class Writing {
 	offset() {
 		const { selectionStart, selectionEnd, value } = this.input;
 		if (document.activeElement !== this.input || this.opened || selectionStart !== selectionEnd) return 0;
-		return encoder.encode(this.ended(value.slice(0, selectionStart).replace(/\r\n?/g, "\n"))).length;
+		return encoder.encode(this.ended(value.slice(0, selectionStart))).length;
 	}
 
 	/**
@@ -178,7 +173,7 @@ export class Writing {
 			return;
 		}
 		// Before the browser inserts the text, which takes it 50 ms for 100 KB: the answer is there when it has.
-		this.send(this.ended(text.replace(/\r\n?/g, "\n")));
+		this.send(this.ended(text));
 		setTimeout(() => this.update());
 		if (pasted.includes("\r") && !this.lineEnds.checked) {
 			// After the answer to this text, which takes remarks away.
