@@ -45,6 +45,8 @@ pub enum NormalizerError {
     UnendedValue,
     /// The unit at this place in the array of a map points outside of the map.
     BadUnit(usize),
+    /// A value of a map is not UTF-8.
+    NotUtf8,
     /// So many user-defined symbols need too much memory.
     TooManySymbols(usize),
     /// The rule of this number, or on this line, is none; what was expected.
@@ -77,6 +79,10 @@ impl fmt::Display for NormalizerError {
                 f,
                 "unit {place} of the array of the precompiled_charsmap points outside of it: \
                  expected the bytes that a normalizer_spec of SentencePiece holds, or none"
+            ),
+            Self::NotUtf8 => write!(
+                f,
+                "a value of the precompiled_charsmap is not UTF-8: expected text in place of text"
             ),
             Self::TooManySymbols(count) => write!(
                 f,
@@ -333,8 +339,8 @@ pub enum EncodeError {
     Splitter(Box<dyn Error + Send + Sync>),
     /// A piece is longer than the merge engines can index.
     PieceTooLong(usize),
-    /// A piece is not made of tokens, and this text of the unknown token is no token of the vocabulary.
-    NoUnknown(String),
+    /// A piece is not made of tokens, and there is no unknown token, or its text is no token of the vocabulary.
+    NoUnknown(Option<String>),
     /// The text contains a disallowed string.
     Disallowed {
         /// The string: the leftmost, then longest.
@@ -371,7 +377,11 @@ impl fmt::Display for EncodeError {
                 f,
                 "a piece of {length} bytes is too long: expected fewer than 4294967295; split the text before encoding"
             ),
-            Self::NoUnknown(token) => write!(
+            Self::NoUnknown(None) => write!(
+                f,
+                "the text needs an unknown token, which the vocabulary does not have: expected text of its tokens only"
+            ),
+            Self::NoUnknown(Some(token)) => write!(
                 f,
                 "the text needs the unknown token {token:?}, which the vocabulary does not have: expected text of its \
                  tokens only"

@@ -66,3 +66,58 @@ pub fn encode_word(
     }
     Some(ids)
 }
+
+/// Returns the ids of a word of Unigram: the tokens and unknown characters whose scores have the greatest sum, of equal sums
+/// the one whose last token is longest. Unknown text is `unknown`, or `joined` the token that several characters of it are
+/// together; sums are rounded by `round`.
+///
+/// # Complexity
+/// O(n² · tokens) for n characters.
+pub fn encode_scores(
+    tokens: &[(&str, TokenId, f64)],
+    (unknown, unknown_score): (TokenId, f64),
+    is_joined: bool,
+    round: fn(f64) -> f64,
+    word: &str,
+) -> Vec<TokenId> {
+    let known = |text: &str| tokens.iter().find(|(token, ..)| *token == text);
+    let starts: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
+    // For each end: the sum, and where its last token starts.
+    let mut best = std::collections::BTreeMap::from([(0, (0.0, 0))]);
+    for end in starts.iter().skip(1).copied().chain([word.len()]) {
+        for &start in starts.iter().filter(|start| **start < end) {
+            let text = &word[start..end];
+            let score = match known(text) {
+                Some((_, _, score)) => *score,
+                None if text.chars().count() == 1 => unknown_score,
+                None => continue,
+            };
+            let sum = round(best[&start].0 + score);
+            if best.get(&end).is_none_or(|(most, _)| sum > *most) {
+                best.insert(end, (sum, start));
+            }
+        }
+    }
+    let (mut parts, mut end) = (Vec::new(), word.len());
+    while end > 0 {
+        let start = best[&end].1;
+        parts.push(&word[start..end]);
+        end = start;
+    }
+    let (mut ids, mut run) = (Vec::new(), String::new());
+    for part in parts.into_iter().rev().chain([""]) {
+        let id = known(part).map(|(_, id, _)| *id);
+        if !part.is_empty() && id.is_none_or(|id| id == unknown) {
+            run.push_str(part);
+            if is_joined {
+                continue;
+            }
+        }
+        if !run.is_empty() {
+            ids.push(known(&run).map_or(unknown, |(_, id, _)| *id));
+            run.clear();
+        }
+        ids.extend(id.filter(|&id| id != unknown));
+    }
+    ids
+}

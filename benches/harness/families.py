@@ -32,7 +32,15 @@ from harness.suites import CANDIDATE, OURS
 from harness.vocabularies import tokenizer_json
 from report import families as report
 from support.catalogue import PRE_TOKENIZERS
-from support.open_models import BYTE_LEVEL_MODELS, CHAIN_MODELS, PIECE_MODELS, REFUSED, ROWS, WORD_MODELS
+from support.open_models import (
+    BYTE_LEVEL_MODELS,
+    CHAIN_MODELS,
+    PIECE_MODELS,
+    REFUSED,
+    ROWS,
+    SCORE_MODELS,
+    WORD_MODELS,
+)
 from support.open_models.components import Row
 from support.open_models.folders import FOLDERS, SENTENCEPIECE
 from support.open_models.splitting import splitting_of
@@ -62,10 +70,11 @@ def characters_model(folder: Path) -> str:
 def row_file(row: Row, folder: Path) -> dict[str, Any]:
     """Returns the file of a family with a vocabulary of full size.
 
-    Models of words, and those with a suffix for the end of a word, keep their own vocabulary: no other has
-    such tokens.
+    Models of words, those with scores, and those with a suffix for the end of a word keep their own
+    vocabulary: no other has such tokens.
     """
-    if not dict(row.options).get("end_of_word_suffix") and row not in WORD_MODELS.values():
+    own = [*WORD_MODELS.values(), *SCORE_MODELS.values()]
+    if not dict(row.options).get("end_of_word_suffix") and row not in own:
         whole = characters_model(folder) if row in PIECE_MODELS.values() else bytes_model()
         row = replace(row, vocabulary=lambda _chain, _normalizer: json.loads(whole))
     # Texts are measured whole.
@@ -116,7 +125,7 @@ def names() -> Iterator[str]:
     """Yields the families, in the order of the page."""
     yield from (
         name
-        for name in [*BYTE_LEVEL_MODELS, *CHAIN_MODELS, *PIECE_MODELS, *WORD_MODELS]
+        for name in [*BYTE_LEVEL_MODELS, *CHAIN_MODELS, *PIECE_MODELS, *WORD_MODELS, *SCORE_MODELS]
         if name not in REFUSED
     )
     yield from (*FOLDERS, SENTENCEPIECE, *GENERAL)

@@ -19,6 +19,7 @@ mod pattern;
 mod pieces;
 #[cfg(test)]
 mod replay;
+mod scores;
 mod sentences;
 mod special;
 #[path = "../../tests/rust/spellings.rs"]
@@ -37,7 +38,7 @@ use input::Input;
 type Target = (&'static str, fn(Input));
 
 /// All targets.
-const TARGETS: [Target; 17] = [
+const TARGETS: [Target; 18] = [
     ("encode", encode::run),
     ("split", split::run),
     ("pattern", pattern::run),
@@ -55,6 +56,7 @@ const TARGETS: [Target; 17] = [
     ("stored", stored::run),
     ("sentences", sentences::run),
     ("words", words::run),
+    ("scores", scores::run),
 ];
 
 /// Runs a target on an input.

@@ -49,6 +49,7 @@ pub(crate) fn run(mut input: Input) {
         },
         unknown: "?".to_owned(),
         unknown_id: Some(0),
+        spelling: None,
     };
     let vocabulary = Vocabulary::from_words(&tokens, list).expect("a vocabulary");
     for part in input.parts() {

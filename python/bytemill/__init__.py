@@ -1,4 +1,4 @@
-"""A fast, exact tokenizer library: tiktoken's API and token IDs, and every other BPE tokenizer, offline.
+"""A fast, exact tokenizer library: tiktoken's API, and the token IDs of BPE, WordPiece and Unigram, offline.
 
     >>> import bytemill
     >>> encoding = bytemill.get_encoding("o200k_base")

@@ -335,10 +335,11 @@ class Encoding:
             begins with `text`; with a SentencePiece model, with the normalized text.
 
         Raises:
-            VocabularyError: It is a `tokenizer.json` that does not merge by rank.
+            VocabularyError: It is a `tokenizer.json` that does not merge by rank, or a SentencePiece model
+                that is not BPE.
         """
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
-        if not self._source.has_reference:
+        if "tokenizer" in self._source.fields:
             self._merging_bytes("texts that may be continued")
         special = (allowed, disallowed)
         unstable = self._source.encode_with_unstable
@@ -982,13 +983,14 @@ class Encoding:
 
         Raises:
             TypeError, PatternError: Same as `encode_ordinary`.
-            VocabularyError: It is a `tokenizer.json` that does not merge by rank.
+            VocabularyError: It is a `tokenizer.json` that does not merge by rank, or a SentencePiece model
+                that is not BPE.
 
         Complexity:
             Time and memory quadratic in the length of each piece. For a SentencePiece model also linear in
             its tokens, the first time.
         """
-        if not self._source.has_reference:
+        if "tokenizer" in self._source.fields:
             self._merging_bytes("explanations")
         ranks = self._mergeable_ranks if self._has_ranks else {}
         return self._source.explain(self._core_bpe, text, ranks)
@@ -1093,7 +1095,7 @@ class Encoding:
 
         The format is detected from the contents: `.tiktoken` (also Llama 3's and Qwen's `tiktoken.model`),
         Hugging Face's `tokenizer.json`, GPT-2's `encoder.json` and `vocab.bpe` (or `vocab.json` and
-        `merges.txt`), SentencePiece's BPE `.model`, minbpe's `.model`, Mistral's `tekken.json`, GGUF whose
+        `merges.txt`), SentencePiece's `.model`, minbpe's `.model`, Mistral's `tekken.json`, GGUF whose
         vocabulary is a SentencePiece model (needs the package `gguf`), and `.bytemill`, which `save` writes.
 
         Args:

@@ -13,7 +13,7 @@ Nothing here is compiled or optimised.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bytemill import special
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ReferenceEncoding",
     "count_pairs",
+    "encode_unigram",
+    "encode_wordpiece",
     "merge",
     "merge_steps",
     "ranks_of_merges",
@@ -169,6 +171,116 @@ def merge_steps(piece: bytes, ranks: Mapping[bytes, int]) -> Iterator[list[bytes
         _, i = min(mergeable)
         parts = [*parts[:i], parts[i] + parts[i + 1], *parts[i + 2 :]]
         yield parts
+
+
+# --- Models without merges: embedding models have these ---
+
+
+def encode_wordpiece(
+    word: str, ids: Mapping[str, int], *, unknown: str = "[UNK]", prefix: str = "##", longest: int = 100
+) -> list[int]:
+    """Encodes a word by WordPiece: the longest token that it begins with, then the same for the rest.
+
+    Tokens behind the first have a prefix in front. A word that is not made of tokens from end to end is
+    unknown as a whole, and so is a longer one: nothing goes back to try a shorter token.
+
+    Args:
+        word: The word.
+        ids: Tokens and their IDs.
+        unknown: The unknown token.
+        prefix: Stands before each token but the first.
+        longest: The most characters of a word.
+
+    Raises:
+        KeyError: The word is unknown, and the unknown token has no ID.
+
+    Complexity:
+        Quadratic in the length of the word.
+    """
+    if len(word) > longest:
+        return [ids[unknown]]
+    tokens: list[str] = []
+    start = 0
+    while start < len(word):
+        before = prefix if start else ""
+        ends = (end for end in range(len(word), start, -1) if before + word[start:end] in ids)
+        end = next(ends, None)
+        if end is None:
+            return [ids[unknown]]
+        tokens.append(before + word[start:end])
+        start = end
+    return [ids[token] for token in tokens]
+
+
+def encode_unigram(
+    word: str,
+    tokens: Sequence[tuple[str, float]],
+    *,
+    unknown: int | None = 0,
+    byte_fallback: bool = False,
+) -> list[int]:
+    """Encodes a word by Unigram: the tokens that it is made of whose scores have the greatest sum.
+
+    Scores are logarithms of probabilities, so this is the most probable way to make the word. A character
+    that is no token is unknown, with a score below all others; what is unknown in a row is one text.
+
+    Args:
+        word: The word.
+        tokens: Tokens and their scores. The ID of a token is its place in the list, its last one.
+        unknown: The ID of the unknown token.
+        byte_fallback: Whether unknown text becomes the tokens `<0x00>` to `<0xFF>` of its bytes, if all are
+            there.
+
+    Raises:
+        ValueError: The word needs the unknown token, and there is none.
+
+    Complexity:
+        Quadratic in the length of the word.
+    """
+    ids = {token: i for i, (token, _) in enumerate(tokens)}
+    parts: list[tuple[str, bool]] = []
+    for part in best_path(word, ids, tokens, unknown):
+        is_unknown = ids.get(part) in (None, unknown)
+        before = parts.pop()[0] if is_unknown and parts and parts[-1][1] else ""
+        parts.append((before + part, is_unknown))
+    found: list[int] = []
+    for part, _ in parts:
+        spelled = [ids.get(f"<0x{byte:02X}>") for byte in part.encode()]
+        if part in ids:
+            found.append(ids[part])
+        elif byte_fallback and None not in spelled:
+            found += [token for token in spelled if token is not None]
+        elif unknown is not None:
+            found.append(unknown)
+    return found
+
+
+def best_path(
+    word: str, ids: Mapping[str, int], tokens: Sequence[tuple[str, float]], unknown: int | None
+) -> list[str]:
+    """Returns the tokens and the unknown characters of a word whose scores have the greatest sum.
+
+    Of equal sums, the one whose last token is longest counts. Arguments and errors as `encode_unigram`.
+    """
+    unknown_score = min(score for _, score in tokens) - 10
+    # For each end, the best sum of scores up to there, and where the last token starts.
+    best: dict[int, tuple[float, int]] = {0: (0.0, 0)}
+    for start, end in combinations(range(len(word) + 1), 2):
+        token = ids.get(word[start:end])
+        if token is None and end > start + 1:
+            continue
+        total = best[start][0] + (unknown_score if token is None else tokens[token][1])
+        if end not in best or total > best[end][0]:
+            best[end] = total, start
+            if token is None and unknown is None:
+                raise ValueError(f"the word {word!r} needs an unknown token, which there is not")
+    path: list[str] = []
+    end = len(word)
+    while end > 0:
+        start = best[end][1]
+        path.insert(0, word[start:end])
+        end = start
+    return path
 
 
 class ReferenceEncoding:

@@ -28,15 +28,17 @@ CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 class Source:
     """Merges of bytes by rank, and what other sources have in common with them."""
 
-    # Whether Python has a readable definition of its merges, by which texts are explained and continued.
-    has_reference = True
-
     # The fields of the definition that alone determine the token IDs.
     fields: dict[str, bytes]
 
     def __init__(self, **fields: bytes) -> None:
         """Takes the fields of the definition that alone determine the token IDs."""
         self.fields = fields
+
+    @property
+    def has_reference(self) -> bool:
+        """Returns whether Python has a readable definition, by which texts are explained and continued."""
+        return True
 
     @property
     def has_ranks(self) -> bool:
@@ -104,6 +106,13 @@ class Source:
 class ModelSource(Source):
     """A SentencePiece model."""
 
+    @property
+    def has_reference(self) -> bool:
+        from bytemill._backend import SentencePieceModel
+        from bytemill.formats.sentencepiece_model import BPE
+
+        return bool(SentencePieceModel(self.fields["model"]).trainer_spec["model_type"] == BPE)
+
     def encode_with_unstable(
         self, core: CoreBPE, text: str, special: tuple[Tokens, Tokens], special_ids: Collection[int]
     ) -> tuple[list[int], list[list[int]]]:
@@ -156,7 +165,9 @@ class ModelSource(Source):
 class FileSource(Source):
     """A `tokenizer.json` whose token IDs ranks do not give."""
 
-    has_reference = False
+    @property
+    def has_reference(self) -> bool:
+        return False
 
     def decode_with_offsets(
         self, core: CoreBPE, tokens: list[int], special_ids: Collection[int]

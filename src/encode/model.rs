@@ -11,16 +11,20 @@ use super::special::SpecialTokens;
 use crate::error::VocabularyError;
 use crate::normalize::chain::{Chain, Find, Step};
 use crate::normalize::{Flags, Normalizer};
-use crate::sentencepiece::{self, Model, Spec};
+use crate::sentencepiece::{self, Model, ModelType, Spec};
 use crate::split::Splitter;
 use crate::split::adjacent::Adjacency;
 use crate::token::TokenId;
 use crate::util::join::join;
 use crate::util::memory::{self, reserve};
 use crate::util::tier::Tier;
-use crate::vocabulary::Vocabulary;
-use crate::vocabulary::characters::MARK;
+use crate::vocabulary::Model::{Listed, Unigram, Words};
+use crate::vocabulary::characters::{ByteSpelling, MARK};
+use crate::vocabulary::listed::ListedMerges;
 use crate::vocabulary::listed::scored::{Kind, Piece};
+use crate::vocabulary::unigram::{Origin, PENALTY, ScoreList};
+use crate::vocabulary::words::{Parts, WordList};
+use crate::vocabulary::{self, Vocabulary};
 
 impl Encoder {
     /// Builds the encoder of a model. Its ordinary ids are those of `SentencePieceProcessor.encode`.
@@ -42,7 +46,15 @@ impl Encoder {
         let unknown = String::from_utf8_lossy(&unknown);
         // A mark is a space in normalized text, and its bytes are those of a mark.
         let space = if escapes { MARK } else { ' ' };
-        let byte_fallback = model.byte_pieces().map(|_| space);
+        let engine = match model.model_type() {
+            ModelType::Bpe => {
+                let byte_fallback = model.byte_pieces().map(|_| space);
+                Listed(Box::new(ListedMerges::by_scores(&pieces, byte_fallback)?))
+            }
+            ModelType::Unigram => Unigram(Box::new(unigram(model, &pieces, space)?)),
+            ModelType::Word | ModelType::Char => Words(Box::new(words(model, &pieces, space)?)),
+        };
+        let is_merged = matches!(engine, Listed(_));
         // Those that merges make, and symbols, so that none lies across a place where nothing is joined.
         let joined = || {
             let pieces = pieces.iter();
@@ -51,8 +63,15 @@ impl Encoder {
             })
         };
         let (vocabulary, adjacency) = join(
-            || Vocabulary::from_scores(&pieces, byte_fallback, &unknown),
-            || Adjacency::of(joined().map(|piece| piece.text)),
+            || Vocabulary::from_pieces(&pieces, &unknown, engine),
+            || {
+                if is_merged {
+                    Adjacency::of(joined().map(|piece| piece.text))
+                } else {
+                    // Sums are those of whole texts.
+                    Adjacency::whole()
+                }
+            },
         );
         let vocabulary = vocabulary?;
 
@@ -67,10 +86,13 @@ impl Encoder {
         let normalizer = Arc::new(Normalizer::new(&charsmap, flags, &raw)?);
         // A space of a symbol is a mark in normalized text, so that the symbol does not occur there.
         let symbols = user_defined()
+            .filter(|_| matches!(model.model_type(), ModelType::Bpe | ModelType::Char))
             .filter(|(_, piece)| !(escapes && piece.text.contains(' ')))
             .map(|(id, piece)| (in_normalized_text(piece.text).into_owned(), id));
-        let merges = vocabulary.listed_merges().expect("tokens have scores");
-        let adjacency = if merges.takes_apart() {
+        let takes_apart = vocabulary
+            .listed_merges()
+            .is_some_and(ListedMerges::takes_apart);
+        let adjacency = if takes_apart {
             // What the end of a text holds says how tokens at its start are taken apart.
             Adjacency::whole()
         } else {
@@ -87,7 +109,7 @@ impl Encoder {
             } else {
                 Marks::Nothing
             },
-            fused: merges.unknown().fused(),
+            fused: model.unknown().filter(|_| model.byte_pieces().is_none()),
             splitter: Splitter::Adjacent(adjacency.into(), Tier::current()),
         };
         let keep_space = (0..).zip(&originals).filter(|(_, piece)| {
@@ -108,6 +130,80 @@ impl Encoder {
             ..encoder
         })
     }
+}
+
+/// Returns the tokens of bytes that spell the unknown in a model.
+fn spelling(model: &Model, space: char) -> Option<ByteSpelling> {
+    let ids = model.byte_pieces()?;
+    Some(ByteSpelling::new(Box::new(*ids), space))
+}
+
+/// Returns the texts that are found in normalized text, with their ids. A space of a symbol is a mark there, if spaces stand
+/// for marks, so that the symbol is never found.
+fn found<'a>(model: &Model, pieces: &[Piece<'a>], space: char) -> Vec<(&'a [u8], TokenId)> {
+    let pieces = (0..).zip(pieces.iter().zip(model.pieces()));
+    let found = pieces.filter(|(_, (piece, original))| {
+        let has_space = space == MARK && original.text.contains(' ');
+        matches!(piece.kind, Kind::Normal | Kind::UserDefined) && !has_space
+    });
+    memory::collect(found.map(|(id, (piece, _))| (piece.text.as_bytes(), id)))
+}
+
+/// Returns the tables of a Unigram model.
+fn unigram(
+    model: &Model,
+    pieces: &[Piece<'_>],
+    space: char,
+) -> Result<vocabulary::unigram::Unigram, VocabularyError> {
+    let scores = model.pieces().map(|piece| match piece.kind {
+        // Longer symbols are better, and all are better than pieces with scores below 0.
+        sentencepiece::Kind::UserDefined => symbol_score(piece.text.len()),
+        _ => piece.score,
+    });
+    let normal = sentencepiece::Kind::Normal;
+    let of_normal = model.pieces().filter(|piece| piece.kind == normal);
+    let least = of_normal.map(|piece| piece.score).fold(f32::MAX, f32::min);
+    #[expect(clippy::cast_possible_truncation, reason = "it is 10")]
+    let unknown_score = least - PENALTY as f32;
+    vocabulary::unigram::Unigram::new(ScoreList {
+        texts: found(model, pieces, space),
+        scores: memory::collect(scores.map(f64::from)),
+        unknown: model.unknown(),
+        unknown_score: unknown_score.into(),
+        spelling: spelling(model, space),
+        origin: Origin::SentencePiece,
+    })
+}
+
+/// Returns the score of a user-defined symbol of some bytes.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "a piece has fewer than 8,000 bytes, and the original computes so"
+)]
+fn symbol_score(bytes: usize) -> f32 {
+    (0.1 * (bytes as f64 - 1.0)) as f32
+}
+
+/// Returns the tables of a model of words or characters.
+fn words(
+    model: &Model,
+    pieces: &[Piece<'_>],
+    space: char,
+) -> Result<vocabulary::words::Words, VocabularyError> {
+    let mark = if space == MARK { ' ' } else { MARK };
+    vocabulary::words::Words::new(WordList {
+        texts: found(model, pieces, space),
+        parts: match model.model_type() {
+            ModelType::Char => Parts::Characters,
+            _ => Parts::Words {
+                mark: mark.to_string().into_bytes(),
+            },
+        },
+        unknown: String::new(),
+        unknown_id: model.unknown(),
+        spelling: spelling(model, space),
+    })
 }
 
 /// Returns what makes normalized text, and where a space is put in front besides: without a map, and where no spaces are

@@ -22,6 +22,9 @@ pub struct TokenSpans {
     pub starts: Vec<usize>,
     /// Offset where each ends.
     pub ends: Vec<usize>,
+    /// The normalized texts that unknown tokens of a Unigram model stand for, by their indices: the original spells these
+    /// tokens so.
+    pub unknown: Vec<(usize, String)>,
 }
 
 impl TokenSpans {

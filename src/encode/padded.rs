@@ -208,7 +208,7 @@ impl Shape {
     }
 }
 
-/// What stands in a column.
+/// The values of a column.
 struct Values {
     /// For a token before or after a text.
     around: fn(&Typed) -> u32,

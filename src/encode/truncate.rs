@@ -314,7 +314,9 @@ impl Fit<'_> {
             }
             size = size.saturating_mul(2);
         };
-        let TokenSpans { ids, starts, ends } = spans;
+        let TokenSpans {
+            ids, starts, ends, ..
+        } = spans;
         // With this id and those after it there would be one too many.
         let last_dropped = ids.len() - limit - 1;
         let proposed = offset + ends[last_dropped];

@@ -7,7 +7,7 @@ use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess};
 use serde_json::Value;
 
 use super::json::{At, FileError, LargeFields, Object, Place};
-use super::model::{Model, ModelFields, ModelSeed};
+use super::model::{Decimals, Model, ModelFields, ModelSeed};
 use super::steps::{self, Added, AddedIds, DecoderStep, PreTokenizer, Template};
 use crate::error::VocabularyError;
 use crate::merge::agreement::listed_or_refused;
@@ -45,7 +45,8 @@ impl<'a> TokenizerFile<'a> {
         Self::with_ids(contents, AddedIds::Numbered)
     }
 
-    /// As [`read`](Self::read), with these ids of added tokens.
+    /// As [`read`](Self::read), with these ids of added tokens. Where they are listed, the file is that of a tokenizer in
+    /// use, whose scores are the [nearest](Decimals::Nearest) doubles.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -58,6 +59,10 @@ impl<'a> TokenizerFile<'a> {
         let place = Place::default();
         let mut fields = Fields {
             place: &place,
+            decimals: match added_ids {
+                AddedIds::Numbered => Decimals::OfFile,
+                AddedIds::Listed => Decimals::Nearest,
+            },
             model: None,
         };
         let mut parser = serde_json::Deserializer::from_str(text);
@@ -111,6 +116,7 @@ pub fn read_normalizer(contents: &[u8]) -> Result<Vec<Step>, FileError> {
 /// The large fields of a file, and those that are left out.
 struct Fields<'a, 'p> {
     place: &'p Place,
+    decimals: Decimals,
     model: Option<ModelFields<'a>>,
 }
 
@@ -118,7 +124,8 @@ impl<'de> LargeFields<'de> for Fields<'de, '_> {
     fn read<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         match key {
             "model" => {
-                let seed = ModelSeed(self.place);
+                let (place, decimals) = (self.place, self.decimals);
+                let seed = ModelSeed { place, decimals };
                 self.model = Some(self.place.at("model", || map.next_value_seed(seed))?);
                 Ok(true)
             }

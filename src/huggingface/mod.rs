@@ -17,5 +17,5 @@ mod steps;
 pub use file::TokenizerFile;
 pub use file::{model_entries, read_normalizer};
 pub use json::FileError;
-pub use model::{Kind, Merging, Model, Text};
+pub use model::{Kind, Merging, Model, Scores, Text};
 pub use steps::{Added, AddedIds, DecoderStep, Metaspace, PreTokenizer, Scheme, Template};

@@ -8,6 +8,7 @@ use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::json::{At, FileError, LargeFields, Object, Place};
 use crate::token::TokenId;
@@ -35,6 +36,28 @@ pub enum Kind<'a> {
     Merges(Merging<'a>),
     /// As words and their parts, WordPiece; or as words, WordLevel.
     Words(Parts),
+    /// As tokens whose scores have the greatest sum.
+    Unigram(Scores),
+}
+
+/// Unigram.
+#[derive(Debug)]
+pub struct Scores {
+    /// The score of each id.
+    pub scores: Vec<f64>,
+    /// The unknown token.
+    pub unknown_id: Option<TokenId>,
+    /// Whether unknown text is spelled by the tokens of its bytes.
+    pub byte_fallback: bool,
+}
+
+/// How scores are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decimals {
+    /// As the library reads those of a file: about a quarter of them are the double beside the nearest one.
+    OfFile,
+    /// As the nearest double: a tokenizer in use is written with the shortest decimals of those that it has.
+    Nearest,
 }
 
 /// Byte pair encoding.
@@ -57,8 +80,8 @@ pub struct Merging<'a> {
 /// Tokens, as the file lists them.
 enum Vocabulary<'a> {
     Ids(Vec<(Text<'a>, TokenId)>),
-    /// That of another type of model.
-    List,
+    /// In the order of their ids, with scores.
+    Scores(Vec<(Text<'a>, f64)>),
 }
 
 /// Merges, as the file lists them.
@@ -80,23 +103,55 @@ impl<'a> Model<'a> {
         } else {
             kind.text()?
         };
-        let is_known = matches!(name, "BPE" | "WordPiece" | "WordLevel");
+        let is_known = matches!(name, "BPE" | "Unigram" | "WordPiece" | "WordLevel");
         if !is_known {
             return Err(kind.refuse(format!(
-                "expected BPE, WordPiece or WordLevel, got {name}: use the package tokenizers for other models"
+                "expected BPE, Unigram, WordPiece or WordLevel, got {name}: use the package tokenizers for other models"
             )));
         }
         let missing = |key: &str| FileError::new(format!("model.{key}"), "it is missing");
         let vocabulary = vocabulary.ok_or_else(|| missing("vocab"))?;
-        let Vocabulary::Ids(vocabulary) = vocabulary else {
-            let reason = "invalid type: sequence, expected an object of ids";
-            return Err(FileError::new("model.vocab", reason));
+        let (vocabulary, scores) = match (vocabulary, name) {
+            (Vocabulary::Scores(list), "Unigram") => numbered(list)?,
+            (Vocabulary::Ids(vocabulary), name) if name != "Unigram" => (vocabulary, Vec::new()),
+            (_, name) => {
+                let reason = if name == "Unigram" {
+                    "invalid type: map, expected a list of tokens with scores"
+                } else {
+                    "invalid type: sequence, expected an object of ids"
+                };
+                return Err(FileError::new("model.vocab", reason));
+            }
         };
         let (unknown, kind) = match name {
             "BPE" => {
                 let merges = merges.ok_or_else(|| missing("merges"))?;
                 let kind = Kind::Merges(Merging::new(merges, &options)?);
                 (options.get("unk_token")?.text_or_none()?, kind)
+            }
+            "Unigram" => {
+                let field = options.get("unk_id")?;
+                let unknown = if field.is_null() {
+                    None
+                } else {
+                    Some(field.size()?)
+                };
+                let text = match unknown.map(|id| vocabulary.get(id)) {
+                    Some(None) => {
+                        let count = vocabulary.len();
+                        return Err(field.refuse(format!(
+                            "expected an id below {count}, the number of tokens"
+                        )));
+                    }
+                    Some(Some((text, _))) => Some(text.to_string()),
+                    None => None,
+                };
+                let scores = Scores {
+                    scores,
+                    unknown_id: unknown.and_then(|id| TokenId::try_from(id).ok()),
+                    byte_fallback: options.get("byte_fallback")?.flag_or(false)?,
+                };
+                (text, Kind::Unigram(scores))
             }
             "WordPiece" => {
                 let prefix = options.get("continuing_subword_prefix")?.text()?;
@@ -123,9 +178,24 @@ impl<'a> Model<'a> {
     pub fn merging(&self) -> Option<&Merging<'a>> {
         match &self.kind {
             Kind::Merges(merging) => Some(merging),
-            Kind::Words(_) => None,
+            Kind::Words(_) | Kind::Unigram(_) => None,
         }
     }
+}
+
+/// Tokens with their ids, and the scores of these.
+type Numbered<'a> = (Vec<(Text<'a>, TokenId)>, Vec<f64>);
+
+fn numbered(list: Vec<(Text<'_>, f64)>) -> Result<Numbered<'_>, FileError> {
+    if TokenId::try_from(list.len()).is_err() {
+        return Err(FileError::new(
+            "model.vocab",
+            "expected ids below 4294967295",
+        ));
+    }
+    let scores = memory::collect(list.iter().map(|(_, score)| *score));
+    let tokens = (0..).zip(list).map(|(id, (text, _))| (text, id));
+    Ok((memory::collect(tokens), scores))
 }
 
 /// Returns the type of a model that does not say it, as early files: the first that has these fields.
@@ -137,7 +207,7 @@ fn type_by_fields(
     let has = |key: &str| options.get(key).map(|value| !value.is_null());
     Ok(match vocabulary {
         _ if has_merges => "BPE",
-        Some(Vocabulary::List) => "Unigram",
+        Some(Vocabulary::Scores(_)) => "Unigram",
         Some(Vocabulary::Ids(_)) if has("unk_token")? => {
             let of_words = has("max_input_chars_per_word")? && has("continuing_subword_prefix")?;
             if of_words { "WordPiece" } else { "WordLevel" }
@@ -172,14 +242,18 @@ pub(super) struct ModelFields<'a> {
 }
 
 /// Reads the fields of a model.
-pub(super) struct ModelSeed<'p>(pub(super) &'p Place);
+pub(super) struct ModelSeed<'p> {
+    pub(super) place: &'p Place,
+    pub(super) decimals: Decimals,
+}
 
 impl<'de> DeserializeSeed<'de> for ModelSeed<'_> {
     type Value = ModelFields<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         let mut large = Large {
-            place: self.0,
+            place: self.place,
+            decimals: self.decimals,
             vocabulary: None,
             merges: None,
         };
@@ -195,6 +269,7 @@ impl<'de> DeserializeSeed<'de> for ModelSeed<'_> {
 /// The large fields of a model.
 struct Large<'a, 'p> {
     place: &'p Place,
+    decimals: Decimals,
     vocabulary: Option<Vocabulary<'a>>,
     merges: Option<Merges<'a>>,
 }
@@ -203,7 +278,9 @@ impl<'de> LargeFields<'de> for Large<'de, '_> {
     fn read<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         match key {
             "vocab" => {
-                self.vocabulary = Some(self.place.at("model.vocab", || map.next_value())?);
+                let seed = VocabularySeed(self.decimals);
+                let read = self.place.at("model.vocab", || map.next_value_seed(seed))?;
+                self.vocabulary = Some(read);
             }
             "merges" => {
                 self.merges = Some(self.place.at("model.merges", || map.next_value())?);
@@ -241,37 +318,78 @@ impl<'de> Visitor<'de> for Borrowing<'de> {
     }
 }
 
-impl<'de> Deserialize<'de> for Vocabulary<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct VocabularyVisitor;
+/// Reads tokens, with decimals as it says.
+struct VocabularySeed(Decimals);
 
-        impl<'de> Visitor<'de> for VocabularyVisitor {
-            type Value = Vocabulary<'de>;
+impl<'de> DeserializeSeed<'de> for VocabularySeed {
+    type Value = Vocabulary<'de>;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "an object of ids")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vocabulary<'de>, A::Error> {
-                let mut tokens = Vec::new();
-                while let Some(text) = map.next_key_seed(Borrowing(PhantomData))? {
-                    tokens.with_room(1).push((text, map.next_value()?));
-                    reserve::pass();
-                }
-                Ok(Vocabulary::Ids(tokens))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(
-                self,
-                mut list: A,
-            ) -> Result<Vocabulary<'de>, A::Error> {
-                while list.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Vocabulary::List)
-            }
-        }
-
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         // That of a map would refuse a list, whatever the type of the model.
-        deserializer.deserialize_any(VocabularyVisitor)
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for VocabularySeed {
+    type Value = Vocabulary<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object of ids, or a list of tokens with scores")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vocabulary<'de>, A::Error> {
+        let mut tokens = Vec::new();
+        while let Some(text) = map.next_key_seed(Borrowing(PhantomData))? {
+            tokens.with_room(1).push((text, map.next_value()?));
+            reserve::pass();
+        }
+        Ok(Vocabulary::Ids(tokens))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vocabulary<'de>, A::Error> {
+        let mut tokens = Vec::new();
+        while let Some(token) = list.next_element_seed(ScoredToken(self.0))? {
+            tokens.with_room(1).push(token);
+            reserve::pass();
+        }
+        Ok(Vocabulary::Scores(tokens))
+    }
+}
+
+/// A token and its score.
+struct ScoredToken(Decimals);
+
+impl<'de> DeserializeSeed<'de> for ScoredToken {
+    type Value = (Text<'de>, f64);
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ScoredToken {
+    type Value = (Text<'de>, f64);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a token and its score")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> Result<Self::Value, A::Error> {
+        let missing = || de::Error::custom("expected a token and its score");
+        let text = pair.next_element_seed(Borrowing(PhantomData))?;
+        let score = match self.0 {
+            Decimals::OfFile => pair.next_element::<f64>()?,
+            Decimals::Nearest => match pair.next_element::<&RawValue>()? {
+                Some(number) => Some(number.get().parse().map_err(|_| {
+                    de::Error::custom(format_args!("expected a number, got {number}"))
+                })?),
+                None => None,
+            },
+        };
+        if pair.next_element::<IgnoredAny>()?.is_some() {
+            return Err(missing());
+        }
+        text.zip(score).ok_or_else(missing)
     }
 }
 

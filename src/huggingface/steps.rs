@@ -1,9 +1,14 @@
 //! Normalizers, and how text is cut.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
 
 use super::json::{At, FileError};
-use crate::normalize::chain::{self as normalize, Find};
+use crate::normalize::chain::{self as normalize, Find, Precompiled};
 use crate::split::chain::{self as split, Behavior, Pattern, oniguruma};
 use crate::token::{NO_TOKEN, TokenId};
 
@@ -29,6 +34,8 @@ pub struct Metaspace {
     pub scheme: Scheme,
     /// Whether text is cut before each.
     pub splits: bool,
+    /// Whether it does so with each of the words between white space, which is dropped.
+    pub is_of_words: bool,
 }
 
 /// Where a character is put in front of text.
@@ -85,6 +92,14 @@ fn add_normalizer(step: &At<'_>, read: &mut Vec<normalize::Step>) -> Result<(), 
             left: step.get("strip_left")?.flag()?,
             right: step.get("strip_right")?.flag()?,
         },
+        "Nmt" => Step::Nmt,
+        "Precompiled" => {
+            let map = step.get("precompiled_charsmap")?;
+            let refuse = |error: &dyn fmt::Display| map.refuse(error.to_string());
+            let blob = BASE64.decode(map.text()?).map_err(|error| refuse(&error))?;
+            let map = Precompiled::parse(&blob).map_err(|error| refuse(&error))?;
+            Step::Precompiled(Arc::new(map))
+        }
         "Prepend" => Step::Prepend(step.get("prepend")?.text()?.to_owned()),
         "Replace" => {
             let find = match pattern(&step.get("pattern")?)? {
@@ -175,10 +190,16 @@ fn add_step(step: &At<'_>, read: &mut PreTokenizer) -> Result<(), FileError> {
             read.is_byte_level = true;
         }
         "Metaspace" => {
-            if !is_first {
-                return Err(kind.refuse("Metaspace behind another step is not supported"));
+            let is_of_words = *steps == [Step::WhitespaceSplit];
+            if !is_first && !is_of_words {
+                let reason = "Metaspace behind another step than WhitespaceSplit is not supported";
+                return Err(kind.refuse(reason));
             }
-            read.metaspace = Some(metaspace(step)?);
+            steps.clear();
+            read.metaspace = Some(Metaspace {
+                is_of_words,
+                ..metaspace(step)?
+            });
         }
         _ => return Err(kind.refuse(format!("the pre-tokenizer {name} is not supported"))),
     }
@@ -231,6 +252,7 @@ pub(super) fn metaspace(step: &At<'_>) -> Result<Metaspace, FileError> {
         replacement: character,
         scheme: read,
         splits: step.get("split")?.flag_or(true)?,
+        is_of_words: false,
     })
 }
 

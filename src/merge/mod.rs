@@ -5,7 +5,7 @@
 //! adjacent pair merges. Two engines compute it: [`short`] for pieces of up to 128 bytes, and [`queue`] for longer
 //! ones, which [`long`] divides into windows.
 //!
-//! Words and their parts: the longest tokens from left to right.
+//! Words and their parts: the longest tokens from left to right. Tokens with scores: those of the greatest sum.
 
 pub mod agreement;
 mod apart;
@@ -17,6 +17,7 @@ pub mod long;
 pub mod queue;
 #[doc(hidden)]
 pub mod short;
+mod unigram;
 mod words;
 
 use std::ops::Range;
@@ -68,6 +69,7 @@ pub fn merge(
         Model::Bytes(merges) => merge_bytes(merges, piece, ids),
         Model::Listed(merges) => listed::merge(merges, piece, ids),
         Model::Words(words) => words::encode(words, piece, ids),
+        Model::Unigram(unigram) => unigram::encode(unigram, piece, ids),
     }
 }
 
@@ -117,6 +119,7 @@ pub fn placed(
                 }));
         }
         Model::Words(words) => words::placed(words, piece, placed)?,
+        Model::Unigram(unigram) => unigram::placed(unigram, piece, placed)?,
         Model::Listed(merges) => match vocabulary.whole_piece(piece) {
             Some(id) => placed.push(Placed {
                 id,

@@ -32,10 +32,9 @@ pub(super) fn placed(
     piece: &[u8],
     placed: &mut Vec<Placed>,
 ) -> Result<(), EncodeError> {
-    let (before, mut start) = (placed.len(), 0);
-    let is_known = words.split(piece, |id, length| {
-        let span = start..start + length;
-        start = span.end;
+    let before = placed.len();
+    let is_known = words.split(piece, |id, (start, end)| {
+        let span = start..end;
         placed.with_room(1).push(Placed { id, span });
     })?;
     if !is_known {

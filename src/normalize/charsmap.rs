@@ -86,6 +86,24 @@ impl Charsmap {
         Some((self.value(node), length))
     }
 
+    /// Returns the value of the shortest key that `rest` begins with. No key holds a NUL.
+    pub(super) fn shortest(&self, rest: &[u8]) -> Option<&[u8]> {
+        let mut node = self.root();
+        for &byte in rest.iter().take_while(|&&byte| byte != 0) {
+            let (child, is_key) = self.child(node, byte)?;
+            if is_key {
+                return Some(self.value(child));
+            }
+            node = child;
+        }
+        None
+    }
+
+    /// Returns whether all values are UTF-8.
+    pub(super) fn makes_text(&self) -> bool {
+        simdutf8::basic::from_utf8(&self.values).is_ok()
+    }
+
     /// Returns whether no key holds a byte. False, too, if that cannot be seen from the labels alone.
     pub(super) fn lacks(&self, byte: u8) -> bool {
         self.units

@@ -13,7 +13,7 @@ use std::error::Error;
 use std::fmt;
 
 pub use draft::{Draft, DraftPiece};
-pub use model::{Kind, Model, Piece};
+pub use model::{Kind, Model, ModelType, Piece};
 pub use spec::{DENORMALIZER, NORMALIZER, Schema, Setting, Spec, TRAINER, Type, Value};
 use wire::{write_bytes, write_varint};
 
@@ -34,8 +34,8 @@ pub enum ModelError {
     TooLarge(usize),
     /// There are no pieces at all.
     NoPieces,
-    /// The model is of another type than BPE.
-    OtherType(&'static str),
+    /// The piece of this id has a score that is infinite or not a number, in a Unigram model.
+    NotFinite(usize, String),
     /// The piece of this id is empty.
     EmptyPiece(usize),
     /// The piece of this id is not UTF-8.
@@ -92,10 +92,9 @@ impl fmt::Display for ModelError {
             Self::NoPieces => f.write_str(
                 "the file holds no pieces: expected a SentencePiece model, which lists its vocabulary",
             ),
-            Self::OtherType(name) => write!(
+            Self::NotFinite(id, piece) => write!(
                 f,
-                "the SentencePiece model is of type {name}: expected BPE, the only type that is supported; \
-                 use the sentencepiece package for this model"
+                "piece {id}, {piece:?}, has a score that is infinite or not a number: expected a number"
             ),
             Self::EmptyPiece(id) => write!(
                 f,

@@ -15,6 +15,19 @@ use crate::util::memory::{self, Growable};
 /// A piece has less than this many bytes.
 const MAX_PIECE: usize = 8000;
 
+/// The type of a model: how normalized text becomes pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelType {
+    /// Pieces whose scores have the greatest sum.
+    Unigram,
+    /// Byte pair encoding.
+    Bpe,
+    /// Words.
+    Word,
+    /// Characters.
+    Char,
+}
+
 /// The type of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -72,7 +85,7 @@ struct Located {
     kind: Kind,
 }
 
-/// A `SentencePiece` BPE model: the bytes of its file, its pieces by id and its options. Immutable.
+/// A `SentencePiece` model: the bytes of its file, its pieces by id and its options. Immutable.
 ///
 /// # Complexity
 /// Reading is O(bytes).
@@ -93,7 +106,7 @@ impl Model {
     /// Reads a model file.
     ///
     /// # Errors
-    /// [`ModelError`] if the bytes are no model, no BPE model, or one that the original refuses.
+    /// [`ModelError`] if the bytes are no model, or one that the original refuses.
     pub fn read(bytes: Vec<u8>) -> Result<Self, ModelError> {
         if i32::try_from(bytes.len()).is_err() {
             return Err(ModelError::TooLarge(bytes.len()));
@@ -167,11 +180,13 @@ impl Model {
         if self.pieces.is_empty() {
             return Err(ModelError::NoPieces);
         }
-        match self.trainer.integer("model_type") {
-            1 => return Err(ModelError::OtherType("Unigram")),
-            3 => return Err(ModelError::OtherType("WORD")),
-            4 => return Err(ModelError::OtherType("CHAR")),
-            _ => {}
+        if self.model_type() == ModelType::Unigram
+            && let Some(id) = self
+                .pieces
+                .iter()
+                .position(|piece| !piece.score.is_finite())
+        {
+            return Err(ModelError::NotFinite(id, self.text(id).to_owned()));
         }
         let byte_fallback = self.trainer.flag("byte_fallback");
         let mut bytes = [None; 256];
@@ -231,6 +246,16 @@ impl Model {
                 piece: String::from_utf8_lossy(bytes(*other.get())).into_owned(),
                 ids: (*other.get() as usize, id),
             }),
+        }
+    }
+
+    /// The type of the model.
+    pub fn model_type(&self) -> ModelType {
+        match self.trainer.integer("model_type") {
+            1 => ModelType::Unigram,
+            3 => ModelType::Word,
+            4 => ModelType::Char,
+            _ => ModelType::Bpe,
         }
     }
 

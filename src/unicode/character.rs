@@ -22,6 +22,17 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
     valid.then_some((code_point, length))
 }
 
+/// Returns the number of bytes of a character that begins with this byte, 1 if none does.
+#[inline]
+pub(crate) fn length_of(first: u8) -> usize {
+    match first {
+        ..0xC0 => 1,
+        0xC0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0.. => 4,
+    }
+}
+
 /// Returns the code point of the first character of `bytes`, if they start with a whole one.
 #[inline]
 pub(crate) fn first(bytes: &[u8]) -> Option<u32> {

@@ -17,6 +17,34 @@ pub(crate) fn first_character(rest: &[u8]) -> (u32, usize) {
     }
 }
 
+/// The tokens of bytes, which spell text that is no token.
+#[derive(Debug)]
+pub struct ByteSpelling {
+    tokens: Box<[TokenId; 256]>,
+    /// The bytes that a space has.
+    space: Vec<u8>,
+}
+
+impl ByteSpelling {
+    /// Takes the token of each byte, [`NO_TOKEN`] for one that has none, and the character that a space in pieces stands
+    /// for.
+    pub fn new(tokens: Box<[TokenId; 256]>, space: char) -> Self {
+        let space = space.to_string().into_bytes();
+        Self { tokens, space }
+    }
+
+    /// Returns the tokens of the bytes of `text`, if each has one.
+    pub(crate) fn of<'t>(&'t self, text: &'t [u8]) -> Option<impl Iterator<Item = TokenId> + 't> {
+        let bytes = text.iter().flat_map(|byte| match byte {
+            b' ' => &self.space[..],
+            _ => std::slice::from_ref(byte),
+        });
+        let tokens = bytes.map(|&byte| self.tokens[usize::from(byte)]);
+        let is_complete = tokens.clone().all(|id| id != NO_TOKEN);
+        is_complete.then_some(tokens)
+    }
+}
+
 /// Code points in a block.
 const BLOCK: usize = 1 << 8;
 

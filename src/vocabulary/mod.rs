@@ -26,6 +26,7 @@ pub(crate) mod sections;
 mod stored;
 mod tokens;
 mod trie;
+pub mod unigram;
 pub mod words;
 
 use std::borrow::Cow;
@@ -45,6 +46,7 @@ use listed::scored::{Kind, Piece};
 use listed::{ListedMerges, Listing};
 use pair_table::PairTable;
 use tokens::Tokens;
+use unigram::{ScoreList, Unigram};
 use words::{WordList, Words};
 
 /// An immutable table of tokens and merges. See the module for its invariants.
@@ -65,6 +67,8 @@ pub enum Model {
     Listed(Box<ListedMerges>),
     /// The longest tokens from left to right: WordPiece and WordLevel.
     Words(Box<Words>),
+    /// The tokens whose scores have the greatest sum: Unigram.
+    Unigram(Box<Unigram>),
 }
 
 /// A token of a vocabulary whose merges are listed.
@@ -249,11 +253,11 @@ impl Vocabulary {
     /// [`VocabularyError::TooLarge`].
     ///
     /// # Complexity
-    /// O(total characters) look-ups.
-    pub fn from_scores(
+    /// O(total characters).
+    pub fn from_pieces(
         pieces: &[Piece<'_>],
-        byte_fallback: Option<char>,
         unknown: &str,
+        model: Model,
     ) -> Result<Self, VocabularyError> {
         let mut tokens = Tokens::with_capacity(pieces.len(), 8 * pieces.len());
         for (id, piece) in (0..).zip(pieces) {
@@ -271,8 +275,7 @@ impl Vocabulary {
                 Kind::Unknown => tokens.push_unlisted(id, unknown.as_bytes())?,
             }
         }
-        let merges = ListedMerges::by_scores(pieces, byte_fallback)?;
-        Ok(Self::of(tokens, Model::Listed(Box::new(merges))))
+        Ok(Self::of(tokens, model))
     }
 
     /// Builds a vocabulary whose merges are listed, of tokens in the order of ids.
@@ -303,6 +306,21 @@ impl Vocabulary {
     ) -> Result<Self, VocabularyError> {
         let (words, table) = join(|| Words::new(list), || listed_tokens(tokens));
         Ok(Self::of(table?, Model::Words(Box::new(words?))))
+    }
+
+    /// Builds a vocabulary of tokens with scores, of tokens in the order of ids.
+    ///
+    /// # Errors
+    /// [`VocabularyError::TooLarge`].
+    ///
+    /// # Complexity
+    /// O(total bytes), and sorting.
+    pub fn from_score_list(
+        tokens: &[ListedToken<'_>],
+        list: ScoreList<'_>,
+    ) -> Result<Self, VocabularyError> {
+        let (unigram, table) = join(|| Unigram::new(list), || listed_tokens(tokens));
+        Ok(Self::of(table?, Model::Unigram(Box::new(unigram?))))
     }
 
     /// Builds a vocabulary from different tokens in the order of ids, and pairs, each with the token of which they are
@@ -359,7 +377,7 @@ impl Vocabulary {
     pub fn byte_merges(&self) -> Option<&ByteMerges> {
         match &self.model {
             Model::Bytes(merges) => Some(merges),
-            Model::Listed(_) | Model::Words(_) => None,
+            _ => None,
         }
     }
 
@@ -367,7 +385,7 @@ impl Vocabulary {
     pub fn listed_merges(&self) -> Option<&ListedMerges> {
         match &self.model {
             Model::Listed(merges) => Some(merges),
-            Model::Bytes(_) | Model::Words(_) => None,
+            _ => None,
         }
     }
 
@@ -383,6 +401,7 @@ impl Vocabulary {
             Model::Bytes(merges) => merges.memory(),
             Model::Listed(merges) => merges.memory(),
             Model::Words(words) => words.memory(),
+            Model::Unigram(unigram) => unigram.memory(),
         };
         self.tokens.memory() + model + sorted
     }
@@ -425,7 +444,24 @@ impl Vocabulary {
 
     /// Returns whether there may be pieces without ids, which are an error.
     pub(crate) fn may_lack_ids(&self) -> bool {
-        matches!(&self.model, Model::Words(words) if words.unknown().is_err())
+        match &self.model {
+            Model::Words(words) => words.unknown().is_err(),
+            Model::Unigram(unigram) => unigram.unknown().is_err(),
+            Model::Bytes(_) | Model::Listed(_) => false,
+        }
+    }
+
+    /// Returns whether a token is the unknown one, and stands for texts that it is spelled by.
+    pub(crate) fn is_unknown_text(&self, id: TokenId) -> bool {
+        matches!(&self.model, Model::Unigram(unigram) if unigram.is_unknown(id))
+    }
+
+    /// The scores of tokens by id; `None` for models without.
+    pub fn scores(&self) -> Option<&[f64]> {
+        match &self.model {
+            Model::Unigram(unigram) => Some(unigram.scores()),
+            _ => None,
+        }
     }
 
     /// Returns whether a piece of exactly the bytes of a token is known to become it, for any token.
@@ -433,6 +469,8 @@ impl Vocabulary {
         match &self.model {
             Model::Bytes(_) | Model::Words(_) => true,
             Model::Listed(merges) => merges.looks_up_whole_pieces() || merges.has_own(),
+            // Which those are would take the work of encoding each.
+            Model::Unigram(_) => false,
         }
     }
 
@@ -445,6 +483,7 @@ impl Vocabulary {
             Model::Bytes(_) => true,
             Model::Listed(merges) => merges.looks_up_whole_pieces() || merges.is_own(id),
             Model::Words(words) => words.is_own(self.tokens.at(index)),
+            Model::Unigram(_) => false,
         };
         is_own.then(|| (self.tokens.span(index), id))
     }
@@ -480,7 +519,7 @@ impl Vocabulary {
             let [byte] = *bytes else { return None };
             match &self.model {
                 Model::Listed(merges) => merges.byte_token(byte),
-                Model::Bytes(_) | Model::Words(_) => None,
+                Model::Bytes(_) | Model::Words(_) | Model::Unigram(_) => None,
             }
         })
     }

@@ -88,6 +88,26 @@ impl Trie {
         found.map(|(length, at)| (length, self.tokens[at]))
     }
 
+    /// Passes the length of each string of a set that `text` begins with to `each`, and its token, the shortest first.
+    ///
+    /// # Complexity
+    /// O(length of the longest string of the set).
+    #[inline]
+    pub(crate) fn prefixes(&self, set: usize, text: &[u8], mut each: impl FnMut(usize, TokenId)) {
+        let mut base = self.roots[set];
+        for (offset, &byte) in text.iter().enumerate() {
+            let at = (base ^ u32::from(byte)) as usize;
+            let cell = self.cells[at];
+            if cell.byte != u16::from(byte) {
+                break;
+            }
+            if cell.is_end {
+                each(offset + 1, self.tokens[at]);
+            }
+            base = cell.base;
+        }
+    }
+
     /// Number of bytes that it occupies.
     pub(crate) fn memory(&self) -> usize {
         size_of::<Cell>() * self.cells.capacity() + size_of::<TokenId>() * self.tokens.capacity()

@@ -1,12 +1,17 @@
-//! Vocabularies of words and their parts: WordPiece and WordLevel of Hugging Face's `tokenizers`.
+//! Vocabularies of words and their parts: WordPiece and WordLevel of Hugging Face's `tokenizers`, and SentencePiece's models of
+//! words and of characters.
 //!
 //! A piece becomes, from left to right, the longest tokens that it consists of; behind the first, those whose text begins
 //! with a **prefix** that says so (`##ing`). A piece that is not made of tokens from end to end is the unknown token, and so
-//! is one of too many characters. With [`Parts::Whole`], only a piece that is a token as a whole is known.
+//! is one of too many characters. With [`Parts::Whole`], only a piece that is a token as a whole is known. In SentencePiece's models a part is
+//! unknown, not the piece.
 
 use crate::checkpoint;
 use crate::error::{EncodeError, VocabularyError};
+
 use crate::token::TokenId;
+use crate::unicode::character::length_of;
+use crate::vocabulary::characters::ByteSpelling;
 use crate::vocabulary::trie::Trie;
 
 /// The sets of the trie: tokens at the start of a piece, and behind others.
@@ -21,6 +26,13 @@ const CHECK_INTERVAL: usize = 1 << 14;
 pub enum Parts {
     /// One token.
     Whole,
+    /// Words, each of which is one token, or unknown by itself: SentencePiece's models of words.
+    Words {
+        /// Begins each word but the first.
+        mark: Vec<u8>,
+    },
+    /// Characters, each of which is one token, or unknown by itself: SentencePiece's models of characters.
+    Characters,
     /// Several tokens.
     Several {
         /// Stands before the text of each but the first.
@@ -41,6 +53,8 @@ pub struct WordList<'a> {
     pub unknown: String,
     /// Its id, if it is a token.
     pub unknown_id: Option<TokenId>,
+    /// Spells unknown words and characters of SentencePiece's models.
+    pub spelling: Option<ByteSpelling>,
 }
 
 /// Words and their parts. See the module.
@@ -50,6 +64,7 @@ pub struct Words {
     parts: Parts,
     unknown: String,
     unknown_id: Option<TokenId>,
+    spelling: Option<ByteSpelling>,
 }
 
 impl Words {
@@ -66,6 +81,7 @@ impl Words {
             parts,
             unknown,
             unknown_id,
+            spelling,
         } = list;
         let mut sets = vec![texts.clone()];
         if let Parts::Several { prefix, .. } = &parts {
@@ -80,47 +96,107 @@ impl Words {
             parts,
             unknown,
             unknown_id,
+            spelling,
         })
     }
 
-    /// Passes the tokens of a piece, which is not empty, to `each`, with the number of bytes of each; returns whether it is
-    /// made of tokens. If it is not, what was passed counts for nothing.
+    /// Passes the tokens of a piece, which is not empty, to `each`, with the start and the end of each.
+    ///
+    /// Returns false if the piece is unknown as a whole: what was passed counts for nothing then.
     ///
     /// # Errors
-    /// [`EncodeError::Interrupted`] from the checkpoint.
+    /// [`EncodeError::Interrupted`] from the checkpoint; [`EncodeError::NoUnknown`].
     ///
     /// # Complexity
     /// O(n) look-ups for n bytes, each as long as the longest token at most.
     pub(crate) fn split(
         &self,
         piece: &[u8],
-        mut each: impl FnMut(TokenId, usize),
+        mut each: impl FnMut(TokenId, (usize, usize)),
     ) -> Result<bool, EncodeError> {
-        let first = self.trie.longest(START, piece);
-        let Parts::Several { longest, .. } = &self.parts else {
-            let whole = first.filter(|(length, _)| *length == piece.len());
-            if let Some((length, id)) = whole {
-                each(id, length);
+        match &self.parts {
+            Parts::Whole => Ok(self
+                .whole(piece)
+                .map(|id| each(id, (0, piece.len())))
+                .is_some()),
+            Parts::Several { longest, .. } => {
+                Ok(!is_longer(piece, *longest) && self.split_in_several(piece, each)?)
             }
-            return Ok(whole.is_some());
-        };
-        let Some((mut at, id)) = first.filter(|_| !is_longer(piece, *longest)) else {
-            return Ok(false);
-        };
-        each(id, at);
-        let mut count = 0;
+            Parts::Characters => {
+                let next = |start: usize| start + length_of(piece[start]);
+                self.split_one_by_one(piece, next, each).map(|()| true)
+            }
+            Parts::Words { mark } => {
+                let next = |start: usize| {
+                    let first = start + length_of(piece[start]);
+                    let at = piece[first..]
+                        .windows(mark.len())
+                        .position(|bytes| bytes == mark);
+                    at.map_or(piece.len(), |at| first + at)
+                };
+                self.split_one_by_one(piece, next, each).map(|()| true)
+            }
+        }
+    }
+
+    fn split_in_several(
+        &self,
+        piece: &[u8],
+        mut each: impl FnMut(TokenId, (usize, usize)),
+    ) -> Result<bool, EncodeError> {
+        let (mut at, mut count) = (0, 0);
         while at < piece.len() {
             count += 1;
             if count % CHECK_INTERVAL == 0 {
                 checkpoint::pass()?;
             }
-            let Some((length, id)) = self.trie.longest(INSIDE, &piece[at..]) else {
+            let set = if at == 0 { START } else { INSIDE };
+            let Some((length, id)) = self.trie.longest(set, &piece[at..]) else {
                 return Ok(false);
             };
-            each(id, length);
+            each(id, (at, at + length));
             at += length;
         }
         Ok(true)
+    }
+
+    /// Passes the token of each part of a piece, which ends at the `next` one of its start.
+    fn split_one_by_one(
+        &self,
+        piece: &[u8],
+        next: impl Fn(usize) -> usize,
+        mut each: impl FnMut(TokenId, (usize, usize)),
+    ) -> Result<(), EncodeError> {
+        let (mut start, mut count) = (0, 0);
+        while start < piece.len() {
+            count += 1;
+            if count % CHECK_INTERVAL == 0 {
+                checkpoint::pass()?;
+            }
+            let span = (start, next(start).min(piece.len()));
+            let text = &piece[span.0..span.1];
+            if let Some(id) = self.whole(text) {
+                each(id, span);
+            } else if let Some(tokens) = self
+                .spelling
+                .as_ref()
+                .and_then(|spelling| spelling.of(text))
+            {
+                tokens.for_each(|id| each(id, span));
+            } else {
+                each(self.unknown()?, span);
+            }
+            start = span.1;
+        }
+        Ok(())
+    }
+
+    /// Returns the token that a text is.
+    fn whole(&self, text: &[u8]) -> Option<TokenId> {
+        let found = self.trie.longest(START, text);
+        found
+            .filter(|(length, _)| *length == text.len())
+            .map(|(_, id)| id)
     }
 
     /// Returns the token of a piece that is not made of tokens.
@@ -128,7 +204,7 @@ impl Words {
     /// # Errors
     /// [`EncodeError::NoUnknown`] if there is none.
     pub(crate) fn unknown(&self) -> Result<TokenId, EncodeError> {
-        let missing = || EncodeError::NoUnknown(self.unknown.clone());
+        let missing = || EncodeError::NoUnknown(Some(self.unknown.clone()));
         self.unknown_id.ok_or_else(missing)
     }
 
@@ -137,6 +213,8 @@ impl Words {
         match self.parts {
             Parts::Whole => true,
             Parts::Several { longest, .. } => !is_longer(text, longest),
+            // Texts of these models are pieces as a whole.
+            Parts::Words { .. } | Parts::Characters => false,
         }
     }
 

@@ -29,6 +29,7 @@ from support.open_models import (
     PIECE_MODELS,
     REFUSED,
     ROWS,
+    SCORE_MODELS,
     WORD_MODELS,
     file_of,
 )
@@ -96,14 +97,10 @@ the details.
 PIECES = "Llama 2, CodeLlama, Mistral v1 to v3, Mixtral, Gemma 1 to 3, Yi, and others"
 
 CHANGES: dict[str, dict[str, Any]] = {
-    "Unigram (T5, XLM-R, BGE-M3, ALBERT)": {
-        "model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]]}
-    },
+    "a type of model that is not known": {"model": {"type": "Other", "vocab": {"a": 0}}},
     "BPE with dropout": {"model": {"dropout": 0.1}},
     "UnicodeScripts": {"pre_tokenizer": {"type": "UnicodeScripts"}},
-    "Precompiled (SentencePiece's rules)": {
-        "normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}
-    },
+    "Precompiled without a map": {"normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}},
     "version 2.0 of the format": {"version": "2.0"},
 }
 
@@ -126,6 +123,9 @@ def page() -> str:
         *table(PIECE_MODELS, speeds),
         "\n## WordPiece and WordLevel\n",
         *table(WORD_MODELS, speeds),
+        "\n## Unigram\n",
+        "A SentencePiece `.model` of the type Unigram, word or character loads as well, with the token IDs of sentencepiece.\n",
+        *table(SCORE_MODELS, speeds),
         "\n## Folders\n",
         FOLDERS_START,
         *folders(speeds),

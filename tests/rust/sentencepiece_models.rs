@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use bytemill::sentencepiece::{Draft, DraftPiece, Kind, Model, ModelError, Value};
+use bytemill::sentencepiece::{Draft, DraftPiece, Kind, Model, ModelError, ModelType, Value};
 
 type Outcome = Result<(), ModelError>;
 
@@ -244,21 +244,30 @@ fn models_that_the_original_refuses_are_refused() -> Outcome {
 }
 
 #[test]
-fn models_of_other_types_are_refused_by_name() -> Outcome {
-    for (number, name) in [(1, "Unigram"), (3, "WORD"), (4, "CHAR")] {
+fn models_say_their_type() -> Outcome {
+    let types = [
+        ModelType::Unigram,
+        ModelType::Bpe,
+        ModelType::Word,
+        ModelType::Char,
+    ];
+    for (number, model_type) in (1..).zip(types) {
         let mut draft = draft();
-        draft
-            .trainer
-            .set("model_type", vec![Value::Integer(number)])?;
-        assert_eq!(draft.build().err(), Some(ModelError::OtherType(name)));
+        let number = vec![Value::Integer(number)];
+        draft.trainer.set("model_type", number)?;
+        assert_eq!(draft.build()?.model_type(), model_type);
     }
     // Absent is Unigram, and so is a number that stands for no type.
     let mut draft = draft();
     draft.trainer.set("model_type", Vec::new())?;
-    assert_eq!(draft.build().err(), Some(ModelError::OtherType("Unigram")));
+    assert_eq!(draft.build()?.model_type(), ModelType::Unigram);
     let mut bytes = draft.to_bytes();
     bytes.extend(field(2, b"\x18\x07"));
-    assert_eq!(refusal(&bytes), ModelError::OtherType("Unigram"));
+    assert_eq!(Model::read(bytes)?.model_type(), ModelType::Unigram);
+    draft
+        .pieces
+        .push(DraftPiece::new("z", f32::NAN, Kind::Normal));
+    assert!(matches!(draft.build(), Err(ModelError::NotFinite(..))));
     Ok(())
 }
 

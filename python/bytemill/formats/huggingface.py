@@ -24,6 +24,7 @@ from bytemill.definition import Definition, Loaded, Template, tokens_by_id
 from bytemill.errors import VocabularyError
 from bytemill.formats.data_gym import BYTE_OF_CHARACTER, token_bytes, token_text
 from bytemill.formats.dialects import to_oniguruma
+from bytemill.formats.sentencepiece_model import merging_model
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 from bytemill.reference_sentencepiece import MARK, Kind
 
@@ -271,7 +272,7 @@ def format_pieces(definition: Definition, form: Form | None = None) -> bytes:
         O(characters of all pieces).
     """
     assert definition.model is not None, "the definition is that of a SentencePiece model"
-    model = SentencePieceModel(definition.model)
+    model = merging_model(definition.model, "files of `tokenizers`")
     pieces, kinds = model.pieces, model.types.tolist()
     check_rules(definition, model)
     check_pieces(definition, model)

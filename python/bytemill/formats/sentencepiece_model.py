@@ -26,11 +26,13 @@ __all__ = [
     "format_vocab",
     "load",
     "looks_like_model",
+    "merging_model",
     "reference_of",
 ]
 
 # The type of a model that merges pairs, numbered as in model files, and the default rules of normalization.
 BPE = 2
+MODEL_TYPES = ("UNIGRAM", "BPE", "WORD", "CHAR")
 DEFAULT_RULES = "nmt_nfkc"
 
 
@@ -48,7 +50,7 @@ def load(contents: bytes, name: str, source: str) -> Loaded:
         source: Where it comes from, for messages.
 
     Raises:
-        VocabularyError: It is not a BPE model, or damaged; the message has file and reason.
+        VocabularyError: It is damaged; the message has file and reason.
     """
     try:
         model = SentencePieceModel(contents)
@@ -81,14 +83,37 @@ def format_vocab(contents: bytes) -> bytes:
 LEARNED = (Kind.NORMAL, Kind.UNUSED)
 
 
+def merging_model(contents: bytes, purpose: str) -> SentencePieceModel:
+    """Returns a model that merges pairs.
+
+    Args:
+        contents: The bytes of a model.
+        purpose: What needs that, for messages.
+
+    Raises:
+        VocabularyError: The model is of another type.
+    """
+    model = SentencePieceModel(contents)
+    kind = model.trainer_spec["model_type"]
+    if kind != BPE:
+        raise VocabularyError(
+            f"{purpose} need a SentencePiece model of type BPE, "
+            f"and this one is of type {MODEL_TYPES[kind - 1]}"
+        )
+    return model
+
+
 @lru_cache(maxsize=1)
 def reference_of(contents: bytes) -> ReferenceModel:
     """Returns the executable definition of a model.
 
     Args:
         contents: The bytes of a model that can be used.
+
+    Raises:
+        VocabularyError: It is not of type BPE.
     """
-    model = SentencePieceModel(contents)
+    model = merging_model(contents, "explanations, reports and texts that may be continued")
     rules, trainer = model.normalizer_spec, model.trainer_spec
     return ReferenceModel(
         pieces_of(model),
@@ -122,9 +147,10 @@ def first_merges(definition: Definition, vocab_size: int, name: str) -> Definiti
         name: The name of the new definition.
 
     Raises:
+        VocabularyError: The model is not of type BPE.
         ValueError: There are fewer IDs, or so few do not hold the pieces that no merge makes.
     """
-    model = SentencePieceModel(definition.model or b"")
+    model = merging_model(definition.model or b"", "smaller vocabularies")
     pieces = pieces_of(model)
     learned = [token_id for token_id, piece in enumerate(pieces) if piece.kind in LEARNED]
     merged = [token_id for token_id in learned if len(pieces[token_id].text) > 1]

@@ -95,6 +95,10 @@ class Engine:
         """
         file = parse_json(contents, source)
         encoding = encoding_of(contents, source, keeps_ids=is_live)
+        if (scores := encoding._core_bpe.scores()) is not None:  # noqa: SLF001 - has no public name
+            # As the library reads them, which is not always the nearest number; what is written here is.
+            vocabulary = file["model"]["vocab"].list()
+            vocabulary[:] = [[entry[0], score] for entry, score in zip(vocabulary, scores, strict=True)]
         parts = Parts.of(file)
         tokens = file["added_tokens"]
         added = (
@@ -169,7 +173,8 @@ class Engine:
         spelled as it was found.
         """
         model, model_ids = self._parts.file["model"], self._parts.model_ids
-        has_token = not model["unk_token"].is_null
+        # A text that needs the unknown token of a Unigram model without one raises an error.
+        has_token = not model["unk_token"].is_null or self.is_unigram
         if not has_token and model["byte_fallback"].flag():
             has_token = all(f"<0x{byte:02X}>" in model_ids for byte in range(256))
         elif not has_token and is_byte_level(self._parts.file["pre_tokenizer"]):
@@ -186,6 +191,11 @@ class Engine:
             and not any(strips and (token.lstrip or token.rstrip) for token in added.by_id.values())
             and all(spellings.get(i, token.content) == token.content for i, token in added.by_id.items())
         )
+
+    @property
+    def is_unigram(self) -> bool:
+        """Returns whether tokens have scores."""
+        return isinstance(self._parts.file["model"]["vocab"].contents, list)
 
     # --- Ids ---
 
@@ -211,6 +221,13 @@ class Engine:
         core = self.encoding._core_bpe  # noqa: SLF001 - the public method resolves its arguments
         _, starts, ends = core.encode_with_offsets(text, allowed, NO_TOKENS, True)  # noqa: FBT003
         return list(zip(starts.tolist(), ends.tolist(), strict=True))
+
+    def unknown_texts(self, text: str, *, finds_special: bool) -> list[tuple[int, str]]:
+        """Returns the texts that spell unknown tokens of a text, with their indices; arguments as `rows`."""
+        allowed = None if finds_special else NO_TOKENS
+        core = self.encoding._core_bpe  # noqa: SLF001 - has no public name
+        texts: list[tuple[int, str]] = core.unknown_texts(text, allowed)
+        return texts
 
     def piece_numbers(self, text: str, *, finds_special: bool) -> list[int]:
         """Returns the number of the piece of a text that each of its ids is part of; arguments as `rows`."""
@@ -260,10 +277,12 @@ class Engine:
 
     @cached_property
     def unclear(self) -> set[int]:
-        """The ids of added tokens that are not always spelled as `token_of_id` says."""
+        """The ids of tokens that are not always spelled as `token_of_id` says."""
         spellings = self.model_tokens
+        unknown = self._parts.file["model"]["unk_id"]
+        unclear = {unknown.integer()} if self.is_unigram and not unknown.is_null else set()
         texts = ((token_id, token, self.added.text(token_id)) for token_id, token in self.added.by_id.items())
-        return {
+        return unclear | {
             token_id
             for token_id, token, text in texts
             if token.lstrip or token.rstrip or spellings.get(token_id, text) != text

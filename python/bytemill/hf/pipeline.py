@@ -164,6 +164,7 @@ def room_of(truncation: Truncation, extras: int) -> int:
     """
     if truncation.max_length < extras:
         raise ValueError(
-            f"expected a max_length of at least {extras}, the tokens that are added, got {truncation.max_length}"
+            f"expected a max_length of at least {extras}, the tokens that are added, "
+            f"got {truncation.max_length}"
         )
     return truncation.max_length - extras

@@ -1,7 +1,8 @@
 """How the tokens of a text are spelled, as in `tokenizers`: that depends on what made them.
 
-The model spells its tokens as its vocabulary does. An added token is spelled as it was found: in the text, or
-in what normalizing made of it, with the white space that it took. Both may have the same ID.
+The model spells its tokens as its vocabulary does, but the unknown token of a Unigram model as the text that
+it stands for. An added token is spelled as it was found: in the text, or in what normalizing made of it, with
+the white space that it took. All may have the same ID.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ def respelled(
         low += len(before) if normalized.text.startswith(before, low, high) else 0
         if is_found(token, normalized.text, low, high, added.text(token_id)):
             tokens[index] = normalized.text[low:high]
+    for index, unknown in engine.unknown_texts(text, finds_special=finds_special):
+        tokens[index] = unknown
     return tokens
 
 

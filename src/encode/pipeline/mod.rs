@@ -59,6 +59,8 @@ pub enum Marks {
     Normalized,
     /// In segments, where both a space and a mark are a space.
     Segments,
+    /// In segments, whose words are behind one space each, or behind each mark: other white space is dropped.
+    Words,
 }
 
 /// The normalizer of a pipeline.
@@ -196,29 +198,61 @@ impl Pipeline {
         }
     }
 
-    /// Returns a segment with spaces for its marks, and the span of each byte; `None` if it has none.
+    /// Returns a segment with spaces for its marks, and white space between its words as [`Marks`] says, with the span of
+    /// each byte; `None` if it stays as it is.
     fn without_marks(
         &self,
         text: &[u8],
         origin: Origin<'_>,
     ) -> Option<(String, Vec<Range<usize>>)> {
-        if self.marks != Marks::Segments || memmem::find(text, MARK).is_none() {
+        let by_words = self.marks == Marks::Words;
+        let stays = match self.marks {
+            Marks::Nothing | Marks::Normalized => true,
+            Marks::Segments => memmem::find(text, MARK).is_none(),
+            // A space between words stands for the character after it.
+            Marks::Words if matches!(origin, Origin::Unknown) => is_of_words(text),
+            Marks::Words => false,
+        };
+        if stays {
             return None;
         }
         let text = simdutf8::basic::from_utf8(text).expect("a chain makes text");
         let (mut plain, mut spans) = (String::new(), Vec::new());
-        plain.with_room(text.len());
+        plain.with_room(text.len() + 1);
+        let mut add = |plain: &mut String, written: char, span: Option<Range<usize>>| {
+            plain.with_room(written.len_utf8()).push(written);
+            if let Some(span) = span {
+                memory::extend(&mut spans, std::iter::repeat_n(span, written.len_utf8()));
+            }
+        };
+        let mut is_behind_blank = false;
         for (at, character) in text.char_indices() {
             let is_mark = text.as_bytes()[at..].starts_with(MARK);
-            let character_or_space = if is_mark { ' ' } else { character };
-            plain.push(character_or_space);
-            if let Some(span) = origin.span(at..at + character.len_utf8()) {
-                let bytes = character_or_space.len_utf8();
-                memory::extend(&mut spans, std::iter::repeat_n(span, bytes));
+            if by_words && character.is_whitespace() {
+                is_behind_blank = true;
+                continue;
             }
+            let span = || origin.span(at..at + character.len_utf8());
+            if std::mem::take(&mut is_behind_blank) && !is_mark && !plain.is_empty() {
+                // As a space that is put in front, it stands for the character after it.
+                add(&mut plain, ' ', span());
+            }
+            add(&mut plain, if is_mark { ' ' } else { character }, span());
         }
         Some((plain, spans))
     }
+}
+
+/// Returns whether a segment is of words of ASCII with one space between two.
+fn is_of_words(text: &[u8]) -> bool {
+    let is_blank = |&byte: &u8| byte == b' ';
+    let is_plain = |byte: &u8| matches!(byte, 0x20..0x7F);
+    text.iter().all(is_plain)
+        && !text.windows(2).any(|pair| pair == b"  ")
+        && ![text.first(), text.last()]
+            .into_iter()
+            .flatten()
+            .any(is_blank)
 }
 
 /// A pipeline with its searches for added tokens.
@@ -311,7 +345,7 @@ impl Prepared {
         let has_mark = match pipeline.marks {
             Marks::Nothing => false,
             Marks::Normalized => is_mark(before) || is_mark(after),
-            Marks::Segments => true,
+            Marks::Segments | Marks::Words => true,
         };
         let raw = added.raw.as_ref();
         let is_behind_none = match pipeline.prefix {
@@ -344,6 +378,16 @@ impl Prepared {
     /// The unknown token, if one of it stands for several in a row in a segment, though that is split.
     pub(super) fn fused(&self) -> Option<TokenId> {
         self.pipeline.fused
+    }
+
+    /// Returns a part of a segment with marks where spaces stand for them.
+    fn with_marks(&self, part: &str) -> String {
+        match self.pipeline.marks {
+            Marks::Nothing => part.to_owned(),
+            Marks::Normalized | Marks::Segments | Marks::Words => {
+                part.replace(' ', str::from_utf8(MARK).expect("it is a character"))
+            }
+        }
     }
 
     /// The added tokens that are not special.
@@ -394,9 +438,21 @@ impl Prepared {
             Part::Text(span) => {
                 let (text, origin) = (&text[span.clone()], origin.part(span));
                 let is_first = may_be_first && origin.is_start();
+                let plain = if traced {
+                    pipeline.without_marks(text, origin)
+                } else {
+                    pipeline.without_marks(text, Origin::Unknown)
+                };
+                let start = match &plain {
+                    Some((plain, _)) if pipeline.marks == Marks::Words => plain.as_bytes(),
+                    _ => text,
+                };
+                if start.is_empty() {
+                    // Nothing but white space, between words.
+                    return Ok(ControlFlow::Continue(()));
+                }
                 let behind_space =
-                    is_kept && has_space_before || pipeline.puts_space(text, is_first);
-                let plain = pipeline.without_marks(text, origin);
+                    is_kept && has_space_before || pipeline.puts_space(start, is_first);
                 let (text, origin) = match &plain {
                     Some((plain, spans)) if traced => (plain.as_bytes(), Origin::Spans(spans)),
                     Some((plain, _)) => (plain.as_bytes(), Origin::Unknown),

@@ -14,6 +14,7 @@ use crate::encode::parts::{Gap, Origin, Part, Segment};
 use crate::encode::special::Allowed;
 use crate::error::EncodeError;
 use crate::merge;
+use crate::util::memory::Growable;
 
 impl Encoder {
     /// As [`encode_with_offsets`](Encoder::encode_with_offsets), up to where there are more than `limit` ids, or further.
@@ -86,6 +87,12 @@ impl Encoder {
                 let bytes = &text.as_bytes()[piece.clone()];
                 merge::placed(&self.vocabulary, bytes, &mut placed)?;
                 for token in &placed {
+                    if self.vocabulary.is_unknown_text(token.id) {
+                        let unknown =
+                            &text[piece.start + token.span.start..piece.start + token.span.end];
+                        let unknown = rules.with_marks(unknown);
+                        spans.unknown.with_room(1).push((spans.ids.len(), unknown));
+                    }
                     // An empty span stands for the character before it, a space before the one after.
                     let end = (piece.start + token.span.end).saturating_sub(before).max(1);
                     let start = (piece.start + token.span.start).saturating_sub(before);

@@ -24,7 +24,9 @@ use super::decode::Decoder;
 use super::pipeline::added::AddedToken;
 use super::pipeline::{Marks, Normalization, Pipeline, Prefix};
 use super::special::SpecialTokens;
-use crate::huggingface::{Added, FileError, Kind, Merging, Metaspace, Scheme, TokenizerFile};
+use crate::huggingface::{
+    Added, FileError, Kind, Merging, Metaspace, Scheme, Scores, TokenizerFile,
+};
 use crate::normalize::chain::{Chain, Find, Step as Normalizing};
 use crate::split::Splitter;
 use crate::split::adjacent::Adjacency;
@@ -118,6 +120,9 @@ impl Encoder {
                     vocabulary::of_merges(file, (merging, merges), ids, &names, has_marks)?
                 }
                 Rule::Words(parts) => vocabulary::of_words(file, parts, ids, &names, has_marks)?,
+                Rule::Scores(scores) => {
+                    vocabulary::of_scores(file, scores, ids, &names, has_marks)?
+                }
             }
         };
         let refuse = |path: &str, reason: String| FileError::new(path, reason);
@@ -161,12 +166,14 @@ impl Encoder {
 enum Rule<'a> {
     Merges(&'a Merging<'a>, Merges),
     Words(&'a Parts),
+    Scores(&'a Scores),
 }
 
 fn rule<'a>(file: &'a TokenizerFile<'_>, ids: &Ids<'_>) -> Result<Rule<'a>, FileError> {
     Ok(match &file.model.kind {
         Kind::Merges(merging) => Rule::Merges(merging, ranks::merges(merging, ids)?),
         Kind::Words(parts) => Rule::Words(parts),
+        Kind::Unigram(scores) => Rule::Scores(scores),
     })
 }
 
@@ -255,6 +262,24 @@ fn with_metaspace(
             metaspace.replacement
         );
         return Err(FileError::new(path, reason));
+    }
+    if metaspace.is_of_words {
+        return match (marked, metaspace.scheme, metaspace.splits) {
+            (None, Scheme::Always, true) => {
+                steps.insert(0, before_spaces());
+                Ok(Plan {
+                    normalizers: file.normalizers.clone(),
+                    marks: Marks::Words,
+                    prefix: Prefix::UnlessSpace,
+                    steps,
+                })
+            }
+            _ => Err(FileError::new(
+                path,
+                "expected Metaspace behind WhitespaceSplit with the prepend_scheme always, and split, and no normalizer \
+                 that writes marks: others are not supported",
+            )),
+        };
     }
     if metaspace.splits {
         steps.insert(0, before_spaces());

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::huggingface::{Added, DecoderStep, FileError, Merging, Model, TokenizerFile};
+use crate::huggingface::{Added, DecoderStep, FileError, Kind, Merging, Model, TokenizerFile};
 use crate::merge::agreement;
 use crate::split::chain::{Behavior, GPT2, Pattern, Step, oniguruma};
 use crate::split::{Splitter, coverage};
@@ -153,7 +153,8 @@ pub(super) fn ids<'a>(model: &'a Model<'_>) -> Result<Ids<'a>, FileError> {
     let mut ids = Ids::default();
     ids.with_room(model.vocabulary.len());
     for (text, id) in &model.vocabulary {
-        if ids.insert(text, *id).is_some() {
+        // Of scores, the last counts.
+        if ids.insert(text, *id).is_some() && !matches!(model.kind, Kind::Unigram(_)) {
             let reason = format!("the token {text:?} is there twice");
             return Err(FileError::new("model.vocab", reason));
         }

@@ -7,14 +7,14 @@ use super::decode::bytes_of;
 use super::ranks;
 use super::ranks::{Ids, Merges};
 use crate::error::VocabularyError;
-use crate::huggingface::{FileError, Merging, Model, Text, TokenizerFile};
+use crate::huggingface::{FileError, Merging, Model, Scores, Text, TokenizerFile};
 use crate::split::adjacent::Adjacency;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::util::memory::{self, Growable, reserve};
 use crate::vocabulary::byte_alphabet;
-use crate::vocabulary::characters::CharacterTable;
-use crate::vocabulary::characters::MARK;
+use crate::vocabulary::characters::{ByteSpelling, CharacterTable, MARK};
 use crate::vocabulary::listed::{Affixed, Alphabet, Listing, Unknown};
+use crate::vocabulary::unigram::{Origin, PENALTY, ScoreList};
 use crate::vocabulary::words::{Parts, WordList};
 use crate::vocabulary::{ListedToken, Vocabulary};
 
@@ -61,6 +61,7 @@ pub(super) fn of_words(
     let list = WordList {
         texts: memory::collect(pieces.iter().map(|(piece, id)| (&**piece, *id))),
         parts: parts.clone(),
+        spelling: None,
         unknown_id: ids.get(&*unknown).copied(),
         unknown,
     };
@@ -71,8 +72,59 @@ pub(super) fn of_words(
     })
 }
 
+/// Builds the tables of tokens with scores. With `has_marks`, marks are spaces there.
+pub(super) fn of_scores(
+    file: &TokenizerFile<'_>,
+    scores: &Scores,
+    ids: &Ids<'_>,
+    names: &Names,
+    has_marks: bool,
+) -> Result<Tables, FileError> {
+    if file.pre_tokenizer.is_byte_level {
+        let reason = "ByteLevel before a Unigram model is not supported";
+        return Err(FileError::new("pre_tokenizer", reason));
+    }
+    let (mut listed, _) = tokens(file, names, has_marks, false)?;
+    let mut pieces = memory::vec_with_capacity(listed.len());
+    for (token, (text, id)) in listed.iter_mut().zip(&file.model.vocabulary) {
+        reserve::pass();
+        // Of a text that is listed twice, the last token is found.
+        if ids.get(&**text) != Some(id) {
+            token.is_found = false;
+        } else if let Some(piece) = piece_of(text, file, has_marks)
+            && !piece.is_empty()
+        {
+            pieces.push((piece, *id));
+        }
+    }
+    let list = ScoreList {
+        texts: memory::collect(pieces.iter().map(|(piece, id)| (&**piece, *id))),
+        scores: scores.scores.clone(),
+        unknown: scores.unknown_id,
+        unknown_score: scores.scores.iter().copied().fold(f64::INFINITY, f64::min) - PENALTY,
+        spelling: scores.byte_fallback.then(|| {
+            let space = if has_marks { MARK } else { ' ' };
+            ByteSpelling::new(byte_tokens(ids), space)
+        }),
+        origin: Origin::Tokenizers,
+    };
+    let vocabulary = Vocabulary::from_score_list(&listed, list);
+    Ok(Tables {
+        vocabulary: vocabulary.map_err(|error| refused(&error))?,
+        // Sums are those of whole words.
+        adjacency: Some(Adjacency::whole()),
+        fused: None,
+    })
+}
+
 fn refused(error: &VocabularyError) -> FileError {
     FileError::new("model", error.to_string())
+}
+
+/// Returns the token of each byte, [`NO_TOKEN`] for one that has none.
+fn byte_tokens(ids: &Ids<'_>) -> Box<[TokenId; 256]> {
+    let named = |byte: usize| ids.get(&*format!("<0x{byte:02X}>")).copied();
+    Box::new(std::array::from_fn(|byte| named(byte).unwrap_or(NO_TOKEN)))
 }
 
 /// Builds the tables of merges. With `has_marks`, marks are spaces there.
@@ -227,10 +279,7 @@ fn unknown(
     ids: &Ids<'_>,
     bytes: bool,
 ) -> Result<Unknown, FileError> {
-    let byte_tokens = merging.byte_fallback.then(|| {
-        let named = |byte: usize| ids.get(&*format!("<0x{byte:02X}>")).copied();
-        Box::new(std::array::from_fn(|byte| named(byte).unwrap_or(NO_TOKEN)))
-    });
+    let byte_tokens = merging.byte_fallback.then(|| byte_tokens(ids));
     let token = match &model.unknown {
         None => None,
         Some(text) => match ids.get(&**text) {

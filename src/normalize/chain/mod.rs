@@ -8,11 +8,13 @@
 
 mod bert;
 mod forms;
+mod precompiled;
 mod table;
 mod windows;
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use fancy_regex::Regex;
 use forms::Normal;
@@ -22,6 +24,8 @@ use unicode_normalization_alignments::char::is_combining_mark;
 
 use crate::error::{EncodeError, NormalizerError};
 use crate::util::memory::{self, Growable};
+
+pub use precompiled::Precompiled;
 
 /// A normalizer of a chain.
 #[derive(Clone, Debug)]
@@ -45,6 +49,11 @@ pub enum Step {
     IsolateHan,
     /// Nonspacing marks, of Unicode 8, are removed.
     StripNonspacing,
+    /// SentencePiece's rules for machine translation: controls are removed, and white space and format characters become
+    /// spaces.
+    Nmt,
+    /// The map of characters of a SentencePiece model.
+    Precompiled(Arc<Precompiled>),
     /// White space is removed at the ends.
     Strip {
         /// At the start.
@@ -87,6 +96,8 @@ enum Prepared {
     CleanText,
     IsolateHan,
     StripNonspacing,
+    Nmt,
+    Precompiled(Arc<Precompiled>),
     Strip { left: bool, right: bool },
     Prepend(String),
     ReplaceText(Box<Finder<'static>>, String),
@@ -121,7 +132,7 @@ impl Chain {
             Prepared::Form(_) => !replaces,
             Prepared::Lowercase | Prepared::StripAccents | Prepared::StripNonspacing => true,
             // Without what stood between them, marks may change places, or be composed with a letter.
-            Prepared::CleanText | Prepared::IsolateHan => {
+            Prepared::CleanText | Prepared::IsolateHan | Prepared::Nmt => {
                 replaces = true;
                 true
             }
@@ -130,7 +141,10 @@ impl Chain {
                 let text = std::str::from_utf8(finder.needle()).unwrap_or_default();
                 text.chars().nth(1).is_none()
             }
-            Prepared::Strip { .. } | Prepared::Prepend(_) | Prepared::ReplaceRegex(..) => false,
+            Prepared::Strip { .. }
+            | Prepared::Prepend(_)
+            | Prepared::Precompiled(_)
+            | Prepared::ReplaceRegex(..) => false,
         })
     }
 
@@ -147,6 +161,8 @@ impl Chain {
             }
             Prepared::CleanText => [before, after].map(bert::cleaned) == [before, after].map(Some),
             Prepared::IsolateHan => !bert::is_han(before) && !bert::is_han(after),
+            Prepared::Nmt => [before, after].map(nmt) == [before, after].map(Some),
+            Prepared::Precompiled(map) => map.is_ordinary(before) && map.is_ordinary(after),
             Prepared::StripNonspacing => ![before, after].into_iter().any(bert::is_nonspacing),
             Prepared::Lowercase => is_lower(before) && is_lower(after),
             _ => false,
@@ -215,6 +231,8 @@ impl Prepared {
             Step::CleanText => Self::CleanText,
             Step::IsolateHan => Self::IsolateHan,
             Step::StripNonspacing => Self::StripNonspacing,
+            Step::Nmt => Self::Nmt,
+            Step::Precompiled(map) => Self::Precompiled(map),
             Step::Strip { left, right } => Self::Strip { left, right },
             Step::Prepend(text) if text.is_empty() => return Err(NormalizerError::EmptyPrepend),
             Step::Prepend(text) => Self::Prepend(text),
@@ -240,6 +258,8 @@ impl Prepared {
             Self::CleanText => text.chars().all(|c| bert::cleaned(c) == Some(c)),
             Self::IsolateHan => text.is_ascii() || !text.chars().any(bert::is_han),
             Self::StripNonspacing => text.is_ascii() || !text.chars().any(bert::is_nonspacing),
+            Self::Nmt => text.chars().all(|c| nmt(c) == Some(c)),
+            Self::Precompiled(map) => map.keeps(text),
             Self::Strip { left, right } => stripped(text, *left, *right).len() == text.len(),
             Self::Prepend(_) => text.is_empty(),
             Self::ReplaceText(finder, _) => finder.find(text.as_bytes()).is_none(),
@@ -264,6 +284,8 @@ impl Prepared {
                 output.filter_map(|c| (!bert::is_nonspacing(c)).then_some(c));
             }
             Self::CleanText => output.filter_map(bert::cleaned),
+            Self::Nmt => output.filter_map(nmt),
+            Self::Precompiled(map) => map.apply(output)?,
             Self::IsolateHan => {
                 for (at, c) in text.char_indices() {
                     if bert::is_han(c) {
@@ -300,6 +322,25 @@ impl Prepared {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns what becomes of a character by the rules for machine translation.
+fn nmt(c: char) -> Option<char> {
+    match u32::from(c) {
+        0x01..=0x08 | 0x0B | 0x0E..=0x1F | 0x7F | 0x8F | 0x9F => None,
+        0x09
+        | 0x0A
+        | 0x0C
+        | 0x0D
+        | 0x1680
+        | 0x200B..=0x200F
+        | 0x2028
+        | 0x2029
+        | 0x2581
+        | 0xFEFF
+        | 0xFFFD => Some(' '),
+        _ => Some(c),
     }
 }
 

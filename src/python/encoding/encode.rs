@@ -222,6 +222,20 @@ impl CoreBpe {
         })
     }
 
+    /// Returns the normalized texts that unknown tokens of a Unigram model stand for, by their indices in the ids of a text.
+    #[pyo3(signature = (text, allowed_special, /))]
+    fn unknown_texts(
+        &self,
+        text: &Bound<'_, PyAny>,
+        allowed_special: Tokens<'_, '_>,
+    ) -> PyResult<Vec<(usize, String)>> {
+        guarded(|| {
+            let policy = self.policy(allowed_special, Tokens::Nothing)?;
+            let encoded = self.on_text(text, &policy, Encoder::encode_with_offsets)?;
+            Ok(encoded.unknown)
+        })
+    }
+
     #[pyo3(signature = (text, allowed_special, /))]
     fn piece_numbers<'py>(
         &self,

@@ -128,6 +128,11 @@ impl CoreBpe {
         })
     }
 
+    /// Returns the scores of tokens by id; `None` for models without.
+    fn scores(&self) -> Option<Vec<f64>> {
+        self.encoder.vocabulary().scores().map(<[f64]>::to_vec)
+    }
+
     /// Returns tokens and merges as entries of a `tokenizer.json`, with further tokens, and whether there are tokens that no
     /// merges make.
     #[pyo3(signature = (others, /))]

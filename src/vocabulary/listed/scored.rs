@@ -95,7 +95,7 @@ impl ListedMerges {
     ///
     /// # Complexity
     /// O(total characters) look-ups.
-    pub(in crate::vocabulary) fn by_scores(
+    pub fn by_scores(
         pieces: &[Piece<'_>],
         byte_fallback: Option<char>,
     ) -> Result<Self, VocabularyError> {

@@ -299,19 +299,19 @@ OUTSIDE = {
     ),
     "other model": (
         put("model", "type", "Words"),
-        "model.type: expected BPE, WordPiece or WordLevel, got Words",
+        "model.type: expected BPE, Unigram, WordPiece or WordLevel, got Words",
     ),
     "fields of another model": (
         put("model", "type", "WordPiece"),
         "model.continuing_subword_prefix: expected a string, got null",
     ),
-    "pieces in a list": (
-        lambda file: file.update(model={"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]]}),
-        "model.type: expected BPE, WordPiece or WordLevel, got Unigram",
+    "an unknown token that is none": (
+        lambda file: file.update(model={"type": "Unigram", "unk_id": 1, "vocab": [["<unk>", 0.0]]}),
+        "model.unk_id: expected an id below 1",
     ),
     "all of another model": (
         lambda file: file.update(UNIGRAM),
-        "model.type: expected BPE, WordPiece or WordLevel, got Unigram",
+        "model.vocab: it is missing",
     ),
     "dropout": (put("model", "dropout", 0.1), "model.dropout: expected null or 0"),
     "prefix": (put("model", "continuing_subword_prefix", "##"), 'model.merges[0]: "Ġ" is too short'),

@@ -269,8 +269,7 @@ def test_random_files(group: int) -> None:
     ("model", "name"),
     [
         ({"type": "Other", "vocab": {"a": 0}}, "Other"),
-        ({"vocab": [["<unk>", 0.0], ["a", -1.0]], "unk_id": 0}, "Unigram"),
-        ({"type": "Unigram", "vocab": [["a", -1.0]]}, "Unigram"),
+        ({"type": "unigram", "vocab": [["a", -1.0]]}, "unigram"),
     ],
 )
 def test_other_models_are_named(model: dict[str, Any], name: str) -> None:
@@ -278,6 +277,6 @@ def test_other_models_are_named(model: dict[str, Any], name: str) -> None:
     contents = json.loads(file({})) | {"model": model}
     with pytest.raises(
         VocabularyError,
-        match=f"model.type: expected BPE, WordPiece or WordLevel, got {name}: use the package",
+        match=f"model.type: expected BPE, Unigram, WordPiece or WordLevel, got {name}: use the package",
     ):
         encoding_of(json.dumps(contents))

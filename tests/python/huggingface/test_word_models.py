@@ -20,6 +20,7 @@ from tokenizers import Tokenizer, decoders, normalizers
 import bytemill
 from bytemill import VocabularyError, hf
 from bytemill._backend import NormalizerChain
+from bytemill.reference import encode_wordpiece
 from support.texts import multilingual, patchwork, random_unicode
 
 transformers: Any = pytest.importorskip("transformers")
@@ -144,22 +145,6 @@ def compare(contents: str, texts: list[str]) -> bytemill.Encoding:
 # --- The model ---
 
 
-def wordpiece(vocab: dict[str, int], word: str, *, prefix: str = "##", longest: int = 100) -> list[int]:
-    """Returns the ids of a word by the definition: the longest tokens from left to right, or unknown."""
-    if len(word) > longest:
-        return [vocab["[UNK]"]]
-    ids, start = [], 0
-    while start < len(word):
-        before = prefix if start else ""
-        ends = (end for end in range(len(word), start, -1) if before + word[start:end] in vocab)
-        end = next(ends, None)
-        if end is None:
-            return [vocab["[UNK]"]]
-        ids.append(vocab[before + word[start:end]])
-        start = end
-    return ids
-
-
 def random_vocab(dice: random.Random, letters: str, prefix: str) -> dict[str, int]:
     """Returns a vocabulary of words and parts of some letters, ids in any order, perhaps with holes."""
     words = {"".join(dice.choices(letters, k=dice.randint(1, 5))) for _ in range(dice.randint(1, 25))}
@@ -192,7 +177,7 @@ def test_random_vocabularies(group: int) -> None:
         )
         encoding = compare(contents, texts)
         for text in texts:
-            words = (wordpiece(vocab, word, prefix=prefix, longest=longest) for word in text.split())
+            words = (encode_wordpiece(word, vocab, prefix=prefix, longest=longest) for word in text.split())
             # Special tokens are found in text before words are.
             if "[" not in text:
                 assert encoding.encode_ordinary(text) == [i for word in words for i in word], text
@@ -415,7 +400,7 @@ def test_malformed_models(fields: dict[str, Any], message: str) -> None:
     [
         ({"vocab": {"[UNK]": 0, "a": 0}}, "have the same id 0"),
         ({"vocab": {}}, "expected at least one token"),
-        ({"type": "Unigram"}, "expected BPE, WordPiece or WordLevel, got Unigram"),
+        ({"type": "Unigram"}, "model.vocab: invalid type: map"),
         (
             {
                 "pre_tokenizer": {

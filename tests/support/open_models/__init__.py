@@ -13,6 +13,7 @@ from support.open_models.byte_level import BYTE_LEVEL_MODELS
 from support.open_models.chains import CHAIN_MODELS
 from support.open_models.peculiar import PECULIAR
 from support.open_models.pieces import PIECE_MODELS
+from support.open_models.scores import SCORE_MODELS
 from support.open_models.words import WORD_MODELS
 
 __all__ = [
@@ -23,11 +24,12 @@ __all__ = [
     "PIECE_MODELS",
     "REFUSED",
     "ROWS",
+    "SCORE_MODELS",
     "WORD_MODELS",
     "file_of",
 ]
 
-ROWS = BYTE_LEVEL_MODELS | CHAIN_MODELS | PIECE_MODELS | WORD_MODELS | PECULIAR
+ROWS = BYTE_LEVEL_MODELS | CHAIN_MODELS | PIECE_MODELS | WORD_MODELS | SCORE_MODELS | PECULIAR
 
 # The rows that are refused: a step behind ByteLevel, and a pattern that matches the empty string.
 REFUSED = ["falcon", "superbpe"]

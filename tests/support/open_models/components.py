@@ -116,7 +116,8 @@ class Row:
         chain = PRE_TOKENIZERS[self.chain] if isinstance(self.chain, str) else self.chain
         model = self.shape(self.vocabulary(chain, self.normalizer))
         # The library numbers what the vocabulary lacks, from the number of its tokens on.
-        ids = dict(model["vocab"])
+        vocab = model["vocab"]
+        ids = {entry[0]: i for i, entry in enumerate(vocab)} if isinstance(vocab, list) else dict(vocab)
         highest = -1
         tokens = []
         for token in self.tokens:

@@ -1,0 +1,144 @@
+//! Vocabularies whose tokens have scores: Unigram, of Hugging Face's `tokenizers` and of SentencePiece.
+//!
+//! A piece becomes the tokens whose scores have the greatest sum. A character that is no token by itself may be unknown
+//! instead, with a score below all others; what is unknown is spelled by the tokens of its bytes, if there are such.
+
+use crate::error::{EncodeError, VocabularyError};
+use crate::token::TokenId;
+use crate::vocabulary::characters::ByteSpelling;
+use crate::vocabulary::trie::Trie;
+
+/// The set of the trie.
+const ALL: usize = 0;
+
+/// An unknown character has the lowest score of tokens, less this.
+pub const PENALTY: f64 = 10.0;
+
+/// Tokens with scores.
+#[derive(Debug)]
+pub struct ScoreList<'a> {
+    /// The texts of tokens, none twice and none empty, as they are found in pieces, with their ids.
+    pub texts: Vec<(&'a [u8], TokenId)>,
+    /// The score of each id; of an id without a text, too.
+    pub scores: Vec<f64>,
+    /// The token of what is unknown.
+    pub unknown: Option<TokenId>,
+    /// The score of an unknown character.
+    pub unknown_score: f64,
+    /// Spells unknown text, if each of its bytes has a token.
+    pub spelling: Option<ByteSpelling>,
+    /// How sums are made, and what is unknown.
+    pub origin: Origin,
+}
+
+/// The library that a model is made for: they compute differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `tokenizers`: sums are doubles. What is unknown in a row is one text, which is looked up as a whole.
+    Tokenizers,
+    /// SentencePiece: sums are floats of single precision, which start again where they are large. What is unknown are
+    /// single characters.
+    SentencePiece,
+}
+
+/// Tokens with scores. See the module.
+#[derive(Debug)]
+pub struct Unigram {
+    trie: Trie,
+    scores: Vec<f64>,
+    unknown: Option<TokenId>,
+    unknown_score: f64,
+    spelling: Option<ByteSpelling>,
+    origin: Origin,
+}
+
+impl Unigram {
+    /// Builds the tables of a list.
+    ///
+    /// # Errors
+    /// [`VocabularyError::TooLarge`].
+    ///
+    /// # Complexity
+    /// O(n log n) comparisons for n texts, then O(total bytes).
+    pub fn new(list: ScoreList<'_>) -> Result<Self, VocabularyError> {
+        let ScoreList {
+            texts,
+            scores,
+            unknown,
+            unknown_score,
+            spelling,
+            origin,
+        } = list;
+        Ok(Self {
+            trie: Trie::new(vec![texts])?,
+            scores,
+            unknown,
+            unknown_score,
+            spelling,
+            origin,
+        })
+    }
+
+    /// Passes the length, the id and the score of each token that `text` begins with to `each`, the shortest first.
+    ///
+    /// # Complexity
+    /// O(length of the longest token).
+    #[inline]
+    pub(crate) fn candidates(&self, text: &[u8], mut each: impl FnMut(usize, TokenId, f64)) {
+        self.trie.prefixes(ALL, text, |length, id| {
+            each(length, id, self.scores[id as usize]);
+        });
+    }
+
+    /// Returns the token that is exactly `text`.
+    ///
+    /// # Complexity
+    /// O(length of the longest token).
+    pub(crate) fn token(&self, text: &[u8]) -> Option<TokenId> {
+        let found = self.trie.longest(ALL, text);
+        found
+            .filter(|(length, _)| *length == text.len())
+            .map(|(_, id)| id)
+    }
+
+    /// The scores of tokens by id.
+    pub(super) fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// The score of an unknown character.
+    #[inline]
+    pub(crate) fn unknown_score(&self) -> f64 {
+        self.unknown_score
+    }
+
+    /// Returns the token of what is unknown.
+    ///
+    /// # Errors
+    /// [`EncodeError::NoUnknown`] if there is none.
+    #[inline]
+    pub(crate) fn unknown(&self) -> Result<TokenId, EncodeError> {
+        self.unknown.ok_or(EncodeError::NoUnknown(None))
+    }
+
+    /// Returns whether a token is the one of what is unknown.
+    #[inline]
+    pub(crate) fn is_unknown(&self, id: TokenId) -> bool {
+        self.unknown == Some(id)
+    }
+
+    /// Spells what is unknown, if it is spelled.
+    pub(crate) fn spelling(&self) -> Option<&ByteSpelling> {
+        self.spelling.as_ref()
+    }
+
+    /// How sums are made, and what is unknown.
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Number of bytes that the tables occupy.
+    pub(super) fn memory(&self) -> usize {
+        self.trie.memory() + size_of::<f64>() * self.scores.capacity()
+    }
+}
