@@ -14,9 +14,7 @@ const PARTS: [&str; 12] = [
 ];
 
 /// Scores that tie, and scores whose sums depend on rounding.
-const SCORES: [f64; 10] = [
-    -1.0, -2.0, -0.1, -0.2, -0.3, 0.0, 5.0, 30.0, -3.3, -2.7,
-];
+const SCORES: [f64; 10] = [-1.0, -2.0, -0.1, -0.2, -0.3, 0.0, 5.0, 30.0, -3.3, -2.7];
 
 pub(crate) fn run(mut input: Input) {
     let origin = input.pick(&[Origin::Tokenizers, Origin::SentencePiece]);

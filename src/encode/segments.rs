@@ -99,14 +99,15 @@ impl Encoder {
 /// Makes one of unknown tokens that follow each other, from index `from` on.
 pub(super) fn fuse(unknown: TokenId, ids: &mut Vec<TokenId>, from: usize) {
     let is_pair = |pair: &[TokenId]| *pair == [unknown, unknown];
-    if ids[from..].windows(2).any(is_pair) {
-        let mut last = None;
-        let mut index = 0;
-        ids.retain(|&id| {
-            let is_repeated = index > from && id == unknown && last == Some(unknown);
-            index += 1;
-            last = Some(id);
-            !is_repeated
-        });
+    let Some(first) = ids[from..].windows(2).position(is_pair) else {
+        return;
+    };
+    let mut kept = from + first;
+    for index in kept + 1..ids.len() {
+        if (ids[kept], ids[index]) != (unknown, unknown) {
+            kept += 1;
+            ids[kept] = ids[index];
+        }
     }
+    ids.truncate(kept + 1);
 }

@@ -46,7 +46,7 @@ impl<'a> TokenizerFile<'a> {
     }
 
     /// As [`read`](Self::read), with these ids of added tokens. Where they are listed, the file is that of a tokenizer in
-    /// use, whose scores are the [nearest](Decimals::Nearest) doubles.
+    /// use, whose scores are the nearest doubles of their decimals.
     ///
     /// # Errors
     /// As [`read`](Self::read).

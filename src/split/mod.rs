@@ -43,6 +43,7 @@ use crate::util::tier::Tier;
 use adjacent::Adjacency;
 use automaton::Trace;
 use chain::cascade::{Cascade, Progress};
+use chain::classes::Classes;
 use general::General;
 use native::Rule;
 use pattern::Family;
@@ -72,6 +73,8 @@ pub enum Splitter {
     General(Box<General>),
     /// By rules one after another, as a chain of steps has them.
     Cascade(Arc<Cascade>),
+    /// By the classes of characters, which say all of a chain.
+    Classes(Arc<Classes>),
     /// Between characters that no token of a vocabulary joins. Every byte is in a piece.
     Adjacent(Arc<Adjacency>, Tier),
     /// By the caller's code.
@@ -87,6 +90,7 @@ impl fmt::Debug for Splitter {
             Self::Adjacent(_, tier) => f.debug_tuple("Adjacent").field(tier).finish(),
             Self::General(general) => f.debug_tuple("General").field(general).finish(),
             Self::Cascade(cascade) => f.debug_tuple("Cascade").field(cascade).finish(),
+            Self::Classes(classes) => f.debug_tuple("Classes").field(classes).finish(),
             Self::External(_) => f.write_str("External"),
         }
     }
@@ -168,7 +172,7 @@ impl Splitter {
     pub(crate) fn adjacency(&self) -> Option<&Adjacency> {
         match self {
             Self::Adjacent(adjacency, _) => Some(adjacency),
-            Self::Native(..) | Self::General(_) | Self::Cascade(_) | Self::External(_) => None,
+            _ => None,
         }
     }
 
@@ -177,7 +181,7 @@ impl Splitter {
         match self {
             Self::Native(family, tier) => Some((Rule::Family(*family), *tier)),
             Self::Adjacent(adjacency, tier) => Some((Rule::Adjacency(adjacency), *tier)),
-            Self::General(_) | Self::Cascade(_) | Self::External(_) => None,
+            _ => None,
         }
     }
 
@@ -267,6 +271,13 @@ impl Pieces<'_> {
                         [.., last] => self.offset = last.end,
                         [] => self.done = true,
                     }
+                }
+            }
+            Splitter::Classes(classes) => {
+                // Much text may be in no piece.
+                while chunk.is_empty() && !self.done {
+                    classes.fill(self.text, &mut self.offset, (CHUNK, CHUNK_BYTES), chunk)?;
+                    self.done = self.offset == self.text.len();
                 }
             }
             Splitter::External(external) => {

@@ -5,7 +5,6 @@
 //! of the text.
 
 use crate::error::VocabularyError;
-use crate::token::{NO_TOKEN, TokenId};
 use crate::util::memory::{self, Growable, reserve};
 
 /// Cells whose indices differ in the last eight bits only: those that the children of a node are among.
@@ -17,8 +16,7 @@ const NO_BYTE: u16 = u16::MAX;
 /// The base of a node without children, in a block without nodes.
 const LEAF: u32 = 0;
 
-/// Blocks with free cells that a node is tried in. With 16 of them, 30,522 and 250,002 strings leave less than a tenth of
-/// the cells free.
+/// Blocks with free cells that a node is tried in.
 const OPEN: usize = 16;
 
 /// A block is no longer tried after this many nodes found no place in it.
@@ -33,17 +31,17 @@ struct Cell {
     is_end: bool,
 }
 
-/// Several sets of byte strings, each string with a token. See the module.
+/// Several sets of byte strings, each string with a value. See the module.
 #[derive(Debug)]
-pub(crate) struct Trie {
+pub(crate) struct Trie<V> {
     cells: Vec<Cell>,
-    /// The token of the string that ends at each cell.
-    tokens: Vec<TokenId>,
+    /// The value of the string that ends at each cell.
+    values: Vec<V>,
     /// The base of the first node of each set.
     roots: Vec<u32>,
 }
 
-impl Trie {
+impl<V: Copy + Default> Trie<V> {
     /// Builds a trie of sets of strings, none of them empty and none twice in a set, in any order.
     ///
     /// # Errors
@@ -51,27 +49,27 @@ impl Trie {
     ///
     /// # Complexity
     /// O(n log n) comparisons for n strings, then O(total bytes).
-    pub(crate) fn new(sets: Vec<Vec<(&[u8], TokenId)>>) -> Result<Self, VocabularyError> {
+    pub(crate) fn new(sets: Vec<Vec<(&[u8], V)>>) -> Result<Self, VocabularyError> {
         let mut building = Building::new();
         let mut roots = Vec::with_capacity(sets.len());
         for mut strings in sets {
-            strings.sort_unstable();
+            strings.sort_unstable_by_key(|(string, _)| *string);
             roots.push(building.add(&strings)?);
         }
-        let Building { cells, tokens, .. } = building;
+        let Building { cells, values, .. } = building;
         Ok(Self {
             cells,
-            tokens,
+            values,
             roots,
         })
     }
 
-    /// Returns the length of the longest string of a set that `text` begins with, and its token.
+    /// Returns the length of the longest string of a set that `text` begins with, and its value.
     ///
     /// # Complexity
     /// O(length of the longest string of the set).
     #[inline]
-    pub(crate) fn longest(&self, set: usize, text: &[u8]) -> Option<(usize, TokenId)> {
+    pub(crate) fn longest(&self, set: usize, text: &[u8]) -> Option<(usize, V)> {
         let mut base = self.roots[set];
         let mut found = None;
         for (offset, &byte) in text.iter().enumerate() {
@@ -85,15 +83,15 @@ impl Trie {
             }
             base = cell.base;
         }
-        found.map(|(length, at)| (length, self.tokens[at]))
+        found.map(|(length, at)| (length, self.values[at]))
     }
 
-    /// Passes the length of each string of a set that `text` begins with to `each`, and its token, the shortest first.
+    /// Passes the length of each string of a set that `text` begins with to `each`, and its value, the shortest first.
     ///
     /// # Complexity
     /// O(length of the longest string of the set).
     #[inline]
-    pub(crate) fn prefixes(&self, set: usize, text: &[u8], mut each: impl FnMut(usize, TokenId)) {
+    pub(crate) fn prefixes(&self, set: usize, text: &[u8], mut each: impl FnMut(usize, V)) {
         let mut base = self.roots[set];
         for (offset, &byte) in text.iter().enumerate() {
             let at = (base ^ u32::from(byte)) as usize;
@@ -102,7 +100,7 @@ impl Trie {
                 break;
             }
             if cell.is_end {
-                each(offset + 1, self.tokens[at]);
+                each(offset + 1, self.values[at]);
             }
             base = cell.base;
         }
@@ -110,7 +108,7 @@ impl Trie {
 
     /// Number of bytes that it occupies.
     pub(crate) fn memory(&self) -> usize {
-        size_of::<Cell>() * self.cells.capacity() + size_of::<TokenId>() * self.tokens.capacity()
+        size_of::<Cell>() * self.cells.capacity() + size_of::<V>() * self.values.capacity()
     }
 }
 
@@ -156,18 +154,18 @@ impl Free {
 }
 
 /// A trie that grows.
-struct Building {
+struct Building<V> {
     cells: Vec<Cell>,
-    tokens: Vec<TokenId>,
+    values: Vec<V>,
     /// The blocks with free cells that are tried, by number, from the oldest to the newest.
     open: Vec<(usize, Free)>,
 }
 
-impl Building {
+impl<V: Copy + Default> Building<V> {
     fn new() -> Self {
         let mut building = Self {
             cells: Vec::new(),
-            tokens: Vec::new(),
+            values: Vec::new(),
             open: Vec::new(),
         };
         building.grow();
@@ -182,12 +180,12 @@ impl Building {
             is_end: false,
         };
         memory::extend(&mut self.cells, [none; BLOCK]);
-        memory::extend(&mut self.tokens, [NO_TOKEN; BLOCK]);
+        memory::extend(&mut self.values, [V::default(); BLOCK]);
         reserve::pass();
     }
 
     /// Adds strings, which are sorted, and returns the base of their first node.
-    fn add(&mut self, strings: &[(&[u8], TokenId)]) -> Result<u32, VocabularyError> {
+    fn add(&mut self, strings: &[(&[u8], V)]) -> Result<u32, VocabularyError> {
         let mut root = LEAF;
         // The cell of a node, none for the first; its strings, all longer than the number of bytes that lead to it; that number.
         let mut nodes = vec![(None, strings, 0)];
@@ -211,11 +209,11 @@ impl Building {
                 let cell = &mut self.cells[at as usize];
                 cell.byte = byte.into();
                 let mut longer = group;
-                if let [(string, token), rest @ ..] = group
+                if let [(string, value), rest @ ..] = group
                     && string.len() == depth + 1
                 {
                     cell.is_end = true;
-                    self.tokens[at as usize] = *token;
+                    self.values[at as usize] = *value;
                     longer = rest;
                 }
                 nodes.with_room(1).push((Some(at), longer, depth + 1));
@@ -271,6 +269,7 @@ impl Building {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::token::TokenId;
 
     /// The longest string that a text begins with, by trying all.
     fn longest(strings: &[(Vec<u8>, TokenId)], text: &[u8]) -> Option<(usize, TokenId)> {
@@ -289,7 +288,7 @@ mod tests {
         }
     }
 
-    fn trie(sets: &[Vec<(Vec<u8>, TokenId)>]) -> Trie {
+    fn trie(sets: &[Vec<(Vec<u8>, TokenId)>]) -> Trie<TokenId> {
         fn borrowed(set: &[(Vec<u8>, TokenId)]) -> Vec<(&[u8], TokenId)> {
             set.iter()
                 .map(|(string, token)| (&**string, *token))

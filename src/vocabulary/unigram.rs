@@ -5,6 +5,7 @@
 
 use crate::error::{EncodeError, VocabularyError};
 use crate::token::TokenId;
+use crate::util::memory;
 use crate::vocabulary::characters::ByteSpelling;
 use crate::vocabulary::trie::Trie;
 
@@ -44,7 +45,8 @@ pub enum Origin {
 /// Tokens with scores. See the module.
 #[derive(Debug)]
 pub struct Unigram {
-    trie: Trie,
+    /// Each text with its score beside its token: one load for both.
+    trie: Trie<(f64, TokenId)>,
     scores: Vec<f64>,
     unknown: Option<TokenId>,
     unknown_score: f64,
@@ -69,8 +71,11 @@ impl Unigram {
             spelling,
             origin,
         } = list;
+        let texts = texts
+            .into_iter()
+            .map(|(text, id)| (text, (scores[id as usize], id)));
         Ok(Self {
-            trie: Trie::new(vec![texts])?,
+            trie: Trie::new(vec![memory::collect(texts)])?,
             scores,
             unknown,
             unknown_score,
@@ -85,9 +90,8 @@ impl Unigram {
     /// O(length of the longest token).
     #[inline]
     pub(crate) fn candidates(&self, text: &[u8], mut each: impl FnMut(usize, TokenId, f64)) {
-        self.trie.prefixes(ALL, text, |length, id| {
-            each(length, id, self.scores[id as usize]);
-        });
+        self.trie
+            .prefixes(ALL, text, |length, (score, id)| each(length, id, score));
     }
 
     /// Returns the token that is exactly `text`.
@@ -98,7 +102,7 @@ impl Unigram {
         let found = self.trie.longest(ALL, text);
         found
             .filter(|(length, _)| *length == text.len())
-            .map(|(_, id)| id)
+            .map(|(_, (_, id))| id)
     }
 
     /// The scores of tokens by id.

@@ -60,7 +60,7 @@ pub struct WordList<'a> {
 /// Words and their parts. See the module.
 #[derive(Debug)]
 pub struct Words {
-    trie: Trie,
+    trie: Trie<TokenId>,
     parts: Parts,
     unknown: String,
     unknown_id: Option<TokenId>,

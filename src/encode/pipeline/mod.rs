@@ -219,26 +219,39 @@ impl Pipeline {
         let text = simdutf8::basic::from_utf8(text).expect("a chain makes text");
         let (mut plain, mut spans) = (String::new(), Vec::new());
         plain.with_room(text.len() + 1);
-        let mut add = |plain: &mut String, written: char, span: Option<Range<usize>>| {
-            plain.with_room(written.len_utf8()).push(written);
-            if let Some(span) = span {
-                memory::extend(&mut spans, std::iter::repeat_n(span, written.len_utf8()));
+        let mut push = |plain: &mut String, written: &str, source: Range<usize>| {
+            plain.with_room(written.len()).push_str(written);
+            if source.is_empty() || matches!(origin, Origin::Unknown) {
+                return;
+            }
+            if written.len() == source.len() {
+                let spans_of = source.filter_map(|at| origin.span(at..at + 1));
+                memory::extend(&mut spans, spans_of);
+            } else {
+                let span = origin.span(source);
+                memory::extend(&mut spans, span.into_iter().cycle().take(written.len()));
             }
         };
-        let mut is_behind_blank = false;
+        // The start of what is copied next, and whether white space stands before it.
+        let (mut start, mut is_behind_blank) = (0, false);
         for (at, character) in text.char_indices() {
-            let is_mark = text.as_bytes()[at..].starts_with(MARK);
-            if by_words && character.is_whitespace() {
-                is_behind_blank = true;
+            let is_mark = character == '\u{2581}';
+            let is_blank = by_words && character.is_whitespace();
+            let end = at + character.len_utf8();
+            if !is_mark && !is_blank {
+                if std::mem::take(&mut is_behind_blank) && !plain.is_empty() {
+                    // As a space that is put in front, it stands for the character after it.
+                    push(&mut plain, " ", at..end);
+                }
                 continue;
             }
-            let span = || origin.span(at..at + character.len_utf8());
-            if std::mem::take(&mut is_behind_blank) && !is_mark && !plain.is_empty() {
-                // As a space that is put in front, it stands for the character after it.
-                add(&mut plain, ' ', span());
+            push(&mut plain, &text[start..at], start..at);
+            if is_mark {
+                push(&mut plain, " ", at..end);
             }
-            add(&mut plain, if is_mark { ' ' } else { character }, span());
+            (start, is_behind_blank) = (end, is_blank);
         }
+        push(&mut plain, &text[start..], start..text.len());
         Some((plain, spans))
     }
 }
@@ -248,7 +261,7 @@ fn is_of_words(text: &[u8]) -> bool {
     let is_blank = |&byte: &u8| byte == b' ';
     let is_plain = |byte: &u8| matches!(byte, 0x20..0x7F);
     text.iter().all(is_plain)
-        && !text.windows(2).any(|pair| pair == b"  ")
+        && memmem::find(text, b"  ").is_none()
         && ![text.first(), text.last()]
             .into_iter()
             .flatten()

@@ -27,6 +27,11 @@ impl Normal {
         }
     }
 
+    /// Returns whether it only decomposes characters, and puts marks in order.
+    pub(super) fn decomposes(&self) -> bool {
+        matches!(self.form, Form::Nfd | Form::Nfkd)
+    }
+
     /// Returns whether a character stays whatever stands before it, and keeps that apart from what follows.
     pub(super) fn is_ordinary(&self, c: char) -> bool {
         self.table.class(c) == Class::ORDINARY

@@ -8,6 +8,7 @@
 
 mod bert;
 mod forms;
+mod map;
 mod precompiled;
 mod table;
 mod windows;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 use fancy_regex::Regex;
 use forms::Normal;
+use map::CharacterMap;
 use memchr::memmem::Finder;
 use table::Form;
 use unicode_normalization_alignments::char::is_combining_mark;
@@ -85,6 +87,8 @@ pub enum Find {
 #[derive(Debug, Default)]
 pub struct Chain {
     steps: Vec<Prepared>,
+    /// What the steps make of each character, if they change each by itself.
+    map: Option<CharacterMap>,
 }
 
 /// A step with its tables.
@@ -111,9 +115,9 @@ impl Chain {
     /// If a step puts nothing in front, or searches for the empty string.
     pub fn new(steps: Vec<Step>) -> Result<Self, NormalizerError> {
         let steps = steps.into_iter().map(Prepared::new);
-        Ok(Self {
-            steps: steps.collect::<Result<_, _>>()?,
-        })
+        let steps: Vec<Prepared> = steps.collect::<Result<_, _>>()?;
+        let map = CharacterMap::of(&steps);
+        Ok(Self { steps, map })
     }
 
     /// Returns whether there is no step.
@@ -171,7 +175,10 @@ impl Chain {
 
     /// Returns whether `text` stays as it is. False, too, if it is replaced by the same.
     pub fn keeps(&self, text: &str) -> bool {
-        self.steps.iter().all(|step| step.keeps(text))
+        match &self.map {
+            Some(map) => map.keeps(&self.steps, text),
+            None => self.steps.iter().all(|step| step.keeps(text)),
+        }
     }
 
     /// Appends the normalized `text` to `out`. If `spans` are wanted, appends for each byte of output the span of the
@@ -183,8 +190,13 @@ impl Chain {
         &self,
         text: &str,
         out: &mut String,
-        spans: Option<&mut Vec<Range<usize>>>,
+        mut spans: Option<&mut Vec<Range<usize>>>,
     ) -> Result<(), EncodeError> {
+        if let Some(map) = &self.map
+            && map.apply(&self.steps, text, out, spans.as_deref_mut())
+        {
+            return Ok(());
+        }
         let mut current = Cow::Borrowed(text);
         // For each byte of `current` the start of a character of `text`; none as long as they are the same.
         let mut origins: Option<Vec<usize>> = None;

@@ -12,7 +12,7 @@ use super::Output;
 use crate::checkpoint;
 use crate::error::{EncodeError, NormalizerError};
 use crate::normalize::charsmap::Charsmap;
-use crate::unicode::character::length_of;
+use crate::unicode::character::{decode, length_of};
 
 /// Clusters of this many bytes and more are not looked up.
 const LONG_CLUSTER: usize = 6;
@@ -25,6 +25,8 @@ pub struct Precompiled {
     map: Charsmap,
     /// Whether each character of ASCII is a key.
     ascii: [bool; 128],
+    /// A bit for each code point beyond ASCII: whether keys begin with it.
+    begins: Vec<u64>,
 }
 
 impl fmt::Debug for Precompiled {
@@ -50,7 +52,13 @@ impl Precompiled {
         for (byte, is_key) in (0..).zip(&mut ascii) {
             *is_key = map.shortest(&[byte]).is_some();
         }
-        Ok(Self { map, ascii })
+        let mut begins = vec![0; (char::MAX as usize + 1).div_ceil(64)];
+        map.for_each_start(|key| {
+            if let Some((point, _)) = decode(key) {
+                begins[point as usize / 64] |= 1 << (point % 64);
+            }
+        });
+        Ok(Self { map, ascii, begins })
     }
 
     /// Returns whether a character stays, and is a grapheme cluster by itself beside others of which that is true.
@@ -82,6 +90,13 @@ impl Precompiled {
         Ok(())
     }
 
+    /// Returns whether keys may begin with the first character of `rest`.
+    #[inline]
+    fn may_begin(&self, rest: &[u8]) -> bool {
+        let beyond_ascii = decode(rest).map(|(point, _)| point);
+        beyond_ascii.is_none_or(|point| self.begins[point as usize / 64] >> (point % 64) & 1 != 0)
+    }
+
     /// Returns the next part of a text that is replaced, from a place on that no such part lies across, and its value.
     fn next_change(
         &self,
@@ -102,11 +117,16 @@ impl Precompiled {
                 && byte != b'\r'
                 && bytes.get(at + 1).is_none_or(u8::is_ascii);
             if is_single && !self.ascii[usize::from(byte)] {
-                at += 1;
+                let stops =
+                    |&byte: &u8| byte == b'\r' || self.ascii.get(usize::from(byte)) != Some(&false);
+                let run = bytes[at + 1..].iter().position(stops);
+                // The last one may be in a cluster with what follows.
+                let last = run.map_or(bytes.len(), |run| at + run);
+                at = last.max(at + 1);
                 continue;
             }
             let length = length_of(byte);
-            if self.map.shortest(&bytes[at..]).is_none() {
+            if !self.may_begin(&bytes[at..]) || self.map.shortest(&bytes[at..]).is_none() {
                 at += length;
                 continue;
             }

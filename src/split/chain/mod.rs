@@ -4,11 +4,13 @@
 //! Rules that a native family implements are run by it, others one after another.
 
 pub mod cascade;
+pub mod classes;
 pub mod oniguruma;
 
 use std::sync::Arc;
 
 use cascade::Cascade;
+use classes::Classes;
 
 use super::pattern::{Family, NUMERIC};
 use super::{Splitter, pattern};
@@ -42,6 +44,9 @@ impl Splitter {
         }
         if rules.is_empty() {
             return Self::new(r"(?s:.)+");
+        }
+        if let Some(classes) = Classes::of(&rules) {
+            return Ok(Self::Classes(Arc::new(classes)));
         }
         Ok(Self::Cascade(Arc::new(Cascade::new(&rules)?)))
     }
