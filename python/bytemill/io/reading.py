@@ -34,6 +34,7 @@ IN_DIRECTORY = [
     "tiktoken.model",
     "qwen.tiktoken",
     "tokenizer.model",
+    "vocab.txt",
 ]
 
 # The names of GPT-2's two files, merges and ids: those of its authors, and those of the library transformers.
@@ -145,14 +146,22 @@ def parse_by_looks(file: Path, contents: bytes, name: str, pattern: Splitting | 
     # No file of ranks begins as a model does, and asking so is quicker.
     if file.suffix != ".tiktoken" and sentencepiece_model.looks_like_model(contents):
         return sentencepiece_model.load(contents, name, str(file))
+    from bytemill.formats import bert_vocabulary
+
+    if bert_vocabulary.looks_like_vocabulary(contents):
+        from bytemill.formats import huggingface
+
+        config = config_beside(file, "tokenizer_config.json")
+        tokenizer = bert_vocabulary.tokenizer_of(contents, config, str(file))
+        return huggingface.load(tokenizer, name, str(file))
     from bytemill.formats import tiktoken_ranks
 
     if file.suffix == ".tiktoken" or tiktoken_ranks.looks_like_ranks(contents):
         return parse_ranks(file, contents, name, pattern)
     raise VocabularyError(
         f"{file}: expected a .tiktoken file, tokenizer.json, vocab.bpe with encoder.json, merges.txt with "
-        "vocab.json, minbpe's .model, SentencePiece's .model, tekken.json, GGUF or a .bytemill file, got a "
-        f"file that begins with {contents[:16]!r}"
+        "vocab.json, minbpe's .model, SentencePiece's .model, BERT's vocab.txt, tekken.json, GGUF or a "
+        f".bytemill file, got a file that begins with {contents[:16]!r}"
     )
 
 

@@ -1,0 +1,153 @@
+"""BERT's `vocab.txt`: a token on each line, whose ID is the number of the line. Read only.
+
+How texts are normalized, and which tokens are special, stands in a `tokenizer_config.json` beside it; without
+one, it is as `transformers` has it by default. The definition is the `tokenizer.json` of the same meaning.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from bytemill.errors import VocabularyError
+
+if TYPE_CHECKING:
+    from bytemill.formats.json_file import Value
+
+__all__ = ["looks_like_vocabulary", "tokenizer_of"]
+
+# Lines among which the unknown token is, and its name in nearly all models.
+FIRST_LINES = 1000
+UNKNOWN = "[UNK]"
+
+# The special tokens, by their names in the configuration.
+SPECIAL = {
+    "pad_token": "[PAD]",
+    "unk_token": UNKNOWN,
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
+
+# The classes of tokenizers that read the file in this way, without `Tokenizer` or `TokenizerFast` at the end.
+CLASSES = ["Bert", "ConvBert", "DistilBert", "Electra", "LayoutLM", "MobileBert", "RetriBert", "SqueezeBert"]
+
+
+def looks_like_vocabulary(contents: bytes) -> bool:
+    """Returns whether a file is one: it has the unknown token on a line of its own, near the start."""
+    lines = contents[: 1 << 16].splitlines()[:FIRST_LINES]
+    return UNKNOWN.encode() in lines
+
+
+def tokenizer_of(contents: bytes, config: Value | None, source: str) -> bytes:
+    """Returns the `tokenizer.json` that gives the IDs of a vocabulary.
+
+    Args:
+        contents: The bytes of the file.
+        config: The contents of `tokenizer_config.json`, if there is one.
+        source: Where the vocabulary comes from, for messages.
+
+    Raises:
+        VocabularyError: The file is malformed, a special token is missing, the configuration is that of
+            another kind of tokenizer, or it is missing and the vocabulary has upper-case words.
+    """
+    ids = ids_of(contents, source)
+    special = SPECIAL if config is None else {name: named(config, name) for name in SPECIAL}
+    if config is not None:
+        check_class(config)
+    elif words := [token for token in ids if token != token.lower() and not token.startswith("[")]:
+        raise VocabularyError(
+            f"{source}: expected a tokenizer_config.json beside it that says whether do_lower_case is true, "
+            f"as the vocabulary has words in upper case such as {words[0]!r}"
+        )
+    for token in special.values():
+        if token not in ids:
+            raise VocabularyError(f"{source}: expected a line {token}, the special token, got none")
+    first, last = special["cls_token"], special["sep_token"]
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    tokens = sorted(special.values(), key=ids.__getitem__)
+    added = [{"id": ids[text], "content": text, "special": True, **flags} for text in tokens]
+    around = [{"id": text, "ids": [ids[text]], "tokens": [text]} for text in (first, last)]
+    single = [piece("SpecialToken", first), piece("Sequence", "A"), piece("SpecialToken", last)]
+    second = [piece("Sequence", "B", 1), piece("SpecialToken", last, 1)]
+    file = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": added,
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": flag(config, "tokenize_chinese_chars", default=True),
+            "strip_accents": flag(config, "strip_accents", default=None),
+            "lowercase": flag(config, "do_lower_case", default=True),
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": single,
+            "pair": single + second,
+            "special_tokens": {entry["id"]: entry for entry in around},
+        },
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": special["unk_token"],
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": ids,
+        },
+    }
+    return json.dumps(file, ensure_ascii=False).encode()
+
+
+def ids_of(contents: bytes, source: str) -> dict[str, int]:
+    """Returns the ID of each token, of equal ones the last.
+
+    Raises:
+        VocabularyError: It is not UTF-8, or the libraries read a line differently: an empty one, or one that
+            ends in white space.
+    """
+    try:
+        lines = contents.decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise VocabularyError(f"{source}: expected UTF-8: {error}") from None
+    if lines and not lines[-1]:
+        lines.pop()
+    tokens = [line.removesuffix("\r") for line in lines]
+    for number, token in enumerate(tokens, 1):
+        if not token or token != token.rstrip():
+            raise VocabularyError(
+                f"{source}: line {number}: expected a token without white space at its end, got {token!r}"
+            )
+    return {token: token_id for token_id, token in enumerate(tokens)}
+
+
+def check_class(config: Value) -> None:
+    """Raises `VocabularyError` if a configuration is that of a tokenizer that does something else."""
+    entry = config["tokenizer_class"]
+    if entry.is_null:
+        return
+    name = entry.text().removesuffix("Fast").removesuffix("Tokenizer")
+    if name not in CLASSES:
+        entry.refuse(f"expected a tokenizer of {', '.join(CLASSES)}, got {entry.text()}")
+
+
+def named(config: Value, name: str) -> str:
+    """Returns a special token by its name in the configuration: a text, or an object with one."""
+    entry = config[name]
+    if entry.is_null:
+        return SPECIAL[name]
+    return entry["content"].text() if isinstance(entry.contents, dict) else entry.text()
+
+
+def flag(config: Value | None, name: str, *, default: bool | None) -> bool | None:
+    """Returns an option of the configuration."""
+    if config is None or config[name].is_null:
+        return default
+    return config[name].flag()
+
+
+def piece(kind: str, text: str, type_id: int = 0) -> dict[str, Any]:
+    """Returns a part of the template around texts."""
+    return {kind: {"id": text, "type_id": type_id}}
