@@ -1,12 +1,12 @@
 //! Words → ids by random vocabularies of tokens with scores, against the definition.
 
-use bytemill::merge;
 use bytemill::reference::encode_scores;
 use bytemill::token::TokenId;
 use bytemill::vocabulary::unigram::{Origin, PENALTY, ScoreList};
 use bytemill::vocabulary::{ListedToken, Vocabulary};
 
 use crate::input::Input;
+use crate::words::compare;
 
 /// Parts of tokens and of texts.
 const PARTS: [&str; 12] = [
@@ -67,20 +67,7 @@ pub(crate) fn run(mut input: Input) {
             continue;
         }
         let expected = encode_scores(&tokens, (0, unknown_score), is_joined, round, &word);
-        let mut ids = vec![7];
-        merge::encode_piece(&vocabulary, word.as_bytes(), &mut ids)
-            .expect("there is an unknown token");
-        assert_eq!(ids[1..], expected, "{word:?} of {tokens:?}");
-        let mut placed = Vec::new();
-        merge::placed(&vocabulary, word.as_bytes(), &mut placed).expect("as before");
-        assert!(placed.iter().map(|placed| placed.id).eq(expected));
-        // The spans stand beside each other, and are all of the word.
-        let mut end = 0;
-        for placed in placed {
-            assert_eq!(placed.span.start, end);
-            end = placed.span.end;
-        }
-        assert_eq!(end, word.len());
+        compare(&vocabulary, &word, &expected);
     }
 }
 

@@ -69,21 +69,29 @@ pub(crate) fn run(mut input: Input) {
             encode_word(&texts, prefix, longest, &word)
         };
         let expected = expected.unwrap_or_else(|| vec![0]);
-        let mut ids = vec![7];
-        merge::encode_piece(&vocabulary, word.as_bytes(), &mut ids)
-            .expect("there is an unknown token");
-        assert_eq!(ids[1..], expected, "{word:?} of {texts:?}");
-        let mut placed = Vec::new();
-        merge::placed(&vocabulary, word.as_bytes(), &mut placed).expect("as before");
-        assert!(placed.iter().map(|placed| placed.id).eq(expected));
-        // The spans stand beside each other, and are all of the word.
-        let mut end = 0;
-        for placed in placed {
-            assert_eq!(placed.span.start, end);
-            end = placed.span.end;
-        }
-        assert_eq!(end, word.len());
+        compare(&vocabulary, &word, &expected);
     }
+}
+
+/// Compares the ids of a word, and their spans, which stand beside each other and are all of the word.
+pub(crate) fn compare(vocabulary: &Vocabulary, word: &str, expected: &[TokenId]) {
+    let mut ids = vec![7];
+    merge::encode_piece(vocabulary, word.as_bytes(), &mut ids).expect("there is an unknown token");
+    assert_eq!(ids[1..], *expected, "{word:?}");
+    let mut placed = Vec::new();
+    merge::placed(vocabulary, word.as_bytes(), &mut placed).expect("as before");
+    assert!(
+        placed
+            .iter()
+            .map(|placed| placed.id)
+            .eq(expected.iter().copied())
+    );
+    let mut end = 0;
+    for placed in placed {
+        assert_eq!(placed.span.start, end);
+        end = placed.span.end;
+    }
+    assert_eq!(end, word.len());
 }
 
 fn spelled(input: &mut Input) -> String {

@@ -175,10 +175,9 @@ impl Chain {
 
     /// Returns whether `text` stays as it is. False, too, if it is replaced by the same.
     pub fn keeps(&self, text: &str) -> bool {
-        match &self.map {
-            Some(map) => map.keeps(&self.steps, text),
-            None => self.steps.iter().all(|step| step.keeps(text)),
-        }
+        let mapped = self.map.as_ref().map(|map| map.keeps(&self.steps, text));
+        let by_steps = || self.steps.iter().all(|step| step.keeps(text));
+        mapped.flatten().unwrap_or_else(by_steps)
     }
 
     /// Appends the normalized `text` to `out`. If `spans` are wanted, appends for each byte of output the span of the
