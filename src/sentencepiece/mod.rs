@@ -34,6 +34,8 @@ pub enum ModelError {
     TooLarge(usize),
     /// There are no pieces at all.
     NoPieces,
+    /// There are pieces and no options of the trainer, which stand behind them.
+    CutOff,
     /// The piece of this id has a score that is infinite or not a number, in a Unigram model.
     NotFinite(usize, String),
     /// The piece of this id is empty.
@@ -91,6 +93,10 @@ impl fmt::Display for ModelError {
             ),
             Self::NoPieces => f.write_str(
                 "the file holds no pieces: expected a SentencePiece model, which lists its vocabulary",
+            ),
+            Self::CutOff => f.write_str(
+                "the file has pieces and no trainer_spec: expected a whole SentencePiece model, and this one seems to be \
+                 cut off behind its pieces",
             ),
             Self::NotFinite(id, piece) => write!(
                 f,

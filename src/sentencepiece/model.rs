@@ -121,12 +121,14 @@ impl Model {
             unknown: None,
             byte_pieces: Vec::new(),
         };
+        let mut has_trainer = false;
         for field in Fields::new(&bytes) {
             let field = field.map_err(|offset| ModelError::Malformed {
                 message: "model",
                 offset,
             })?;
             let range = field.payload_range();
+            has_trainer |= field.number == 2;
             match (field.number, field.payload) {
                 (1, Payload::Bytes(_)) => {
                     let id = model.pieces.len();
@@ -142,6 +144,10 @@ impl Model {
             }
         }
         model.bytes = bytes;
+        if !has_trainer && !model.pieces.is_empty() {
+            // A part of a file would be read as a Unigram model with fewer pieces.
+            return Err(ModelError::CutOff);
+        }
         model.check()?;
         Ok(model)
     }

@@ -260,6 +260,8 @@ fn models_say_their_type() -> Outcome {
     // Absent is Unigram, and so is a number that stands for no type.
     let mut draft = draft();
     draft.trainer.set("model_type", Vec::new())?;
+    assert_eq!(draft.build().err(), Some(ModelError::CutOff));
+    draft.trainer.set("vocab_size", vec![Value::Integer(6)])?;
     assert_eq!(draft.build()?.model_type(), ModelType::Unigram);
     let mut bytes = draft.to_bytes();
     bytes.extend(field(2, b"\x18\x07"));
