@@ -87,7 +87,7 @@ pub enum Find {
 #[derive(Debug, Default)]
 pub struct Chain {
     steps: Vec<Prepared>,
-    /// What the steps make of each character, if they change each by itself.
+    /// The text that the steps make of each character, if they change each by itself.
     map: Option<CharacterMap>,
 }
 

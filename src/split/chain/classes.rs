@@ -23,7 +23,7 @@ const BLOCK: usize = 64;
 /// Bytes between two passes of the checkpoint: a few milliseconds.
 const CHECK_INTERVAL: usize = 1 << 20;
 
-/// What becomes of a character. Others are the numbers of groups.
+/// The codes of characters that are in no piece, and in one by themselves. Others are the numbers of groups.
 const REMOVED: u8 = 0;
 const SINGLE: u8 = 1;
 const FIRST_GROUP: u8 = 2;
