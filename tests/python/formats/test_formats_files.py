@@ -761,7 +761,7 @@ def test_malformed_native_files_of_version_1(
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     for name, contents, reason in (
-        ("a.model", b"\n\x0e\n\x05<unk>\x15", "SentencePiece's .model, tekken.json"),
+        ("a.model", b"\n\x0e\n\x05<unk>\x15", "SentencePiece's .model, BERT's vocab.txt, tekken.json"),
         ("a.json", b'{"a": "b"}', "got an object with the keys ['a']"),
         ("a.json", b"[1]", "expected a .tiktoken file, tokenizer.json"),
         ("a.pkl", pickle.dumps(5), "got a file that begins with"),
