@@ -88,7 +88,8 @@ impl<'a> TokenizerFile<'a> {
         let template = steps::read_template(&root.get("post_processor")?)?;
         let ids = model.vocabulary.iter().map(|(text, id)| (&**text, *id));
         let ids: HashMap<&str, TokenId> = memory::collect_table(ids);
-        let added = steps::read_added(&root.get("added_tokens")?, &ids, added_ids)?;
+        let known = (&ids, model.vocabulary.len());
+        let added = steps::read_added(&root.get("added_tokens")?, known, added_ids)?;
         Ok(Self {
             model,
             added,

@@ -289,7 +289,8 @@ pub enum AddedIds {
     Listed,
 }
 
-/// Reads the added tokens, no content twice. `vocabulary` has the ids of the model's tokens.
+/// Reads the added tokens, no content twice. `vocabulary` has the ids of the model's tokens, which are `count`: of a list, a
+/// token that is there twice counts twice.
 ///
 /// Where ids are numbered, this is how the library does it:
 /// A token of the model keeps its id. Others are numbered in the order of the file from the number of the model's tokens
@@ -297,7 +298,7 @@ pub enum AddedIds {
 /// is listed twice, the last flags count, but it stays special; an empty content counts for nothing.
 pub(super) fn read_added(
     list: &At<'_>,
-    vocabulary: &HashMap<&str, TokenId>,
+    (vocabulary, count): (&HashMap<&str, TokenId>, usize),
     ids: AddedIds,
 ) -> Result<Vec<Added>, FileError> {
     if list.is_null() {
@@ -306,7 +307,7 @@ pub(super) fn read_added(
     let mut tokens: Vec<Added> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut place_of_id: HashMap<TokenId, usize> = HashMap::new();
-    let mut next_id = TokenId::try_from(vocabulary.len()).unwrap_or(NO_TOKEN);
+    let mut next_id = TokenId::try_from(count).unwrap_or(NO_TOKEN);
     for item in list.items()? {
         let content = item.get("content")?.text()?;
         let mut token = Added {

@@ -105,7 +105,11 @@ class AddedTokens:
         )
 
     def extended(
-        self, tokens: Iterable[AddedToken], vocabulary: Mapping[str, int], normalize: Callable[[str], str]
+        self,
+        tokens: Iterable[AddedToken],
+        vocabulary: Mapping[str, int],
+        size: int,
+        normalize: Callable[[str], str],
     ) -> tuple[AddedTokens, int]:
         """Returns these tokens and more, and how many are new or differ from existing ones.
 
@@ -116,11 +120,12 @@ class AddedTokens:
         Args:
             tokens: Those to be added, all in one call: a file is read in one.
             vocabulary: The IDs of the tokens of the model.
+            size: The number of these. In a list of tokens, one that is there twice counts twice.
             normalize: Normalizes a text.
         """
         by_id, ids, normalized = dict(self.by_id), dict(self.ids), dict(self.normalized)
         special_texts = set(self.special_texts)
-        following = max([len(vocabulary), *(token_id + 1 for token_id in by_id)])
+        following = max([size, *(token_id + 1 for token_id in by_id)])
         count = 0
         for token in tokens:
             token_id = ids.get(token.content, vocabulary.get(token.content))

@@ -58,7 +58,12 @@ class Parts(NamedTuple):
 
     def read(self, tokens: Iterable[AddedToken]) -> AddedTokens:
         """Returns added tokens as they are numbered when a file is read that lists them in this order."""
-        return AddedTokens().extended(tokens, self.model_ids, self.chain.normalize)[0]
+        return self.extended(AddedTokens(), tokens)[0]
+
+    def extended(self, added: AddedTokens, tokens: Iterable[AddedToken]) -> tuple[AddedTokens, int]:
+        """Returns `AddedTokens.extended` with the tokens of the model."""
+        size = len(self.file["model"]["vocab"].contents)
+        return added.extended(tokens, self.model_ids, size, self.chain.normalize)
 
 
 class Engine:
@@ -142,7 +147,7 @@ class Engine:
         Raises:
             VocabularyError: A token was normalized and is not any more.
         """
-        added, count = self.added.extended(tokens, self._parts.model_ids, self._parts.chain.normalize)
+        added, count = self._parts.extended(self.added, tokens)
         if not count:
             return self, 0
         engine = Engine(self._parts, added)

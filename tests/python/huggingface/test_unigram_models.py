@@ -24,6 +24,7 @@ from bytemill._backend import NormalizerChain
 from bytemill.reference import encode_unigram
 from support.sentencepiece import parse, trained
 from support.texts import multilingual, patchwork, random_unicode
+from support.tokenizer_comparison import compare
 
 transformers: Any = pytest.importorskip("transformers")
 
@@ -62,26 +63,6 @@ STRINGS = [
     "the",
     "ing",
 ]
-
-
-def compare(theirs: Tokenizer, texts: list[str]) -> bytemill.Encoding:
-    """Compares ids, offsets, words, spellings and what ids are decoded to with those of a saved copy."""
-    contents = theirs.to_str()
-    theirs, ours = Tokenizer.from_str(contents), hf.Tokenizer.from_str(contents)
-    encoding = bytemill.Encoding.from_huggingface(theirs)
-    expected = theirs.encode_batch(texts)
-    rows = [found.ids for found in expected]
-    assert [encoding.encode(text, allowed_special="all") for text in texts] == rows
-    values, bounds = encoding.encode_batch_to_numpy(texts, allowed_special="all")
-    assert [row.tolist() for row in np.split(values, bounds[1:-1])] == rows
-    assert [encoding.count(text, allowed_special="all") for text in texts] == list(map(len, rows))
-    for text, found, mine in zip(texts, expected, ours.encode_batch(texts), strict=True):
-        for name in ("ids", "tokens", "offsets", "word_ids", "type_ids", "special_tokens_mask"):
-            assert getattr(mine, name) == getattr(found, name), (name, text)
-        for skip in (True, False):
-            decoded = theirs.decode(found.ids, skip_special_tokens=skip)
-            assert ours.decode(found.ids, skip_special_tokens=skip) == decoded, text
-    return encoding
 
 
 def unigram(
@@ -135,7 +116,7 @@ def test_random_vocabularies(group: int) -> None:
         texts = ["".join(dice.choices([*letters, "x", " "], k=dice.randint(0, 14))) for _ in range(TEXTS)]
         texts += ["a<unk>b", "<unk>x", *(letter * dice.randint(20, 90) for letter in letters)]
         theirs = unigram(vocab, byte_fallback=fallback, pre_tokenizer=pre_tokenizers.WhitespaceSplit())
-        encoding = compare(theirs, texts)
+        encoding = compare(theirs.to_str(), texts)
         for text in texts:
             words = (encode_unigram(word, vocab, unknown=0, byte_fallback=fallback) for word in text.split())
             assert encoding.encode_ordinary(text) == [i for word in words for i in word], text
@@ -143,13 +124,13 @@ def test_random_vocabularies(group: int) -> None:
 
 def test_of_equal_sums_the_longest_last_token_counts() -> None:
     vocab = [("<unk>", -9.0), ("a", -1.0), ("aa", -2.0), ("aaa", -3.0)]
-    encoding = compare(unigram(vocab), ["a" * size for size in range(1, 9)])
+    encoding = compare(unigram(vocab).to_str(), ["a" * size for size in range(1, 9)])
     assert encoding.encode("aaaaa") == [2, 3]
 
 
 def test_unknown_text_in_a_row_is_one_token() -> None:
     vocab = [("<unk>", 0.0), ("a", -1.0), ("xy", -50.0)]
-    encoding = compare(unigram(vocab), ["axya", "xx", "axz", "<unk>x", "xyx"])
+    encoding = compare(unigram(vocab).to_str(), ["axya", "xx", "axz", "<unk>x", "xyx"])
     # The two characters are unknown each, and what they are together is a token.
     assert encoding.encode("axya") == [1, 2, 1]
     assert encoding.encode("axxa") == [1, 0, 1]
@@ -165,6 +146,13 @@ def test_without_an_unknown_token() -> None:
     with pytest.raises(Exception, match="unk"):
         theirs.encode("abc")
     assert encoding.encode("ab") == theirs.encode("ab").ids
+
+
+def test_added_tokens_are_numbered_from_the_length_of_the_list_on() -> None:
+    # "a" is there twice, and counts twice.
+    vocab = [("<unk>", 0.0), ("a", -1.0), ("b", -2.0), ("a", -3.0)]
+    encoding = compare(unigram(vocab, special=("<x>", "<y>")).to_str(), ["a<x>b<y>", "<y>a"])
+    assert encoding.encode("a<x>b<y>", allowed_special="all") == [3, 4, 2, 5]
 
 
 # --- Scores as they are read ---
@@ -314,7 +302,7 @@ def test_chains(chain: str) -> None:
     texts = ["".join(text) for text in product(STRINGS, repeat=2)]
     texts += ["".join(dice.choices(STRINGS, k=dice.randint(3, 30))) for _ in range(4000 if FULL else 600)]
     texts += [SAMPLE, random_unicode(2, 2000), *SAMPLE.split("\n")]
-    compare(theirs, texts)
+    compare(theirs.to_str(), texts)
 
 
 @pytest.mark.parametrize("chain", ["XLM-R", "BGE-M3", "ruri"])

@@ -22,6 +22,7 @@ from bytemill import VocabularyError, hf
 from bytemill._backend import NormalizerChain
 from bytemill.reference import encode_wordpiece
 from support.texts import multilingual, patchwork, random_unicode
+from support.tokenizer_comparison import compare
 
 transformers: Any = pytest.importorskip("transformers")
 
@@ -112,34 +113,6 @@ def numbered(tokens: list[str]) -> dict[str, int]:
 def encoding_of(contents: str) -> bytemill.Encoding:
     """Returns the encoding of the text of a file."""
     return bytemill.Encoding.from_huggingface(Tokenizer.from_str(contents))
-
-
-def compare(contents: str, texts: list[str]) -> bytemill.Encoding:
-    """Compares ids, offsets, words, and what ids are decoded to with `tokenizers`, by each way to them."""
-    theirs = Tokenizer.from_str(contents)
-    ours = hf.Tokenizer.from_str(contents)
-    encoding = bytemill.Encoding.from_huggingface(theirs)
-    expected = theirs.encode_batch(texts)
-    rows = [found.ids for found in expected]
-    assert [encoding.encode(text, allowed_special="all") for text in texts] == rows
-    values, bounds = encoding.encode_batch_to_numpy(texts, allowed_special="all")
-    assert [row.tolist() for row in np.split(values, bounds[1:-1])] == rows
-    assert [encoding.count(text, allowed_special="all") for text in texts] == list(map(len, rows))
-    for text, found, mine in zip(texts, expected, ours.encode_batch(texts), strict=True):
-        for name in (
-            "ids",
-            "tokens",
-            "offsets",
-            "word_ids",
-            "type_ids",
-            "special_tokens_mask",
-            "attention_mask",
-        ):
-            assert getattr(mine, name) == getattr(found, name), (name, text)
-        for skip in (True, False):
-            decoded = theirs.decode(found.ids, skip_special_tokens=skip)
-            assert ours.decode(found.ids, skip_special_tokens=skip) == decoded, text
-    return encoding
 
 
 # --- The model ---
