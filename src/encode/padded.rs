@@ -9,7 +9,7 @@ use crate::token::TokenId;
 use crate::util::memory;
 use crate::util::text::Text;
 
-/// Values that are written between two passes of the checkpoint: about a millisecond.
+/// Values that are written between two passes of the checkpoint.
 const CHECK_INTERVAL: usize = 1 << 20;
 
 /// A token with the number of the sequence that it counts as part of.

@@ -11,7 +11,7 @@ use crate::unicode::character::length_of;
 use crate::util::memory::{self, Growable};
 use crate::vocabulary::unigram::{Origin, Unigram};
 
-/// Bytes of pieces whose best sums are on the stack. Nine of ten pieces have fewer, and to clear more takes longer.
+/// Shorter pieces, as nearly all words are, have their sums on the stack.
 const SHORT: usize = 64;
 
 /// Characters between two passes of the checkpoint: a millisecond.

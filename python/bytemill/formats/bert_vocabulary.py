@@ -1,7 +1,8 @@
 """BERT's `vocab.txt`: a token on each line, whose ID is the number of the line. Read only.
 
-How texts are normalized, and which tokens are special, stands in a `tokenizer_config.json` beside it; without
-one, it is as `transformers` has it by default. The definition is the `tokenizer.json` of the same meaning.
+`tokenizer_config.json` in the same directory says how texts are normalized and which tokens are special;
+without that file, the defaults of `transformers` apply. The definition is the `tokenizer.json` of the same
+meaning.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def tokenizer_of(contents: bytes, config: Value | None, source: str) -> bytes:
         check_class(config)
     elif words := [token for token in ids if token != token.lower() and not token.startswith("[")]:
         raise VocabularyError(
-            f"{source}: expected a tokenizer_config.json beside it that says whether do_lower_case is true, "
+            f"{source}: expected a tokenizer_config.json in the same directory that says whether "
+            f"do_lower_case is true, "
             f"as the vocabulary has words in upper case such as {words[0]!r}"
         )
     for token in special.values():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BPE",
     "DEFAULT_RULES",
+    "MODEL_TYPES",
     "definition_of",
     "first_merges",
     "format_pieces",
@@ -30,9 +31,10 @@ __all__ = [
     "reference_of",
 ]
 
-# The type of a model that merges pairs, numbered as in model files, and the default rules of normalization.
+# The type of a model that merges pairs, the names of all types in the order of their numbers (from 1 on), and the
+# default rules of normalization.
 BPE = 2
-MODEL_TYPES = ("UNIGRAM", "BPE", "WORD", "CHAR")
+MODEL_TYPES = ("unigram", "bpe", "word", "char")
 DEFAULT_RULES = "nmt_nfkc"
 
 
@@ -98,7 +100,7 @@ def merging_model(contents: bytes, purpose: str) -> SentencePieceModel:
     if kind != BPE:
         raise VocabularyError(
             f"{purpose} need a SentencePiece model of type BPE, "
-            f"and this one is of type {MODEL_TYPES[kind - 1]}"
+            f"and this one is of type {MODEL_TYPES[kind - 1].upper()}"
         )
     return model
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bytemill._backend import SentencePieceModel, sentencepiece_options
-from bytemill.formats.sentencepiece_model import BPE, DEFAULT_RULES, format_pieces
+from bytemill.formats.sentencepiece_model import BPE, DEFAULT_RULES, MODEL_TYPES, format_pieces
 from bytemill.sentencepiece.arguments import file_error, write_file
 from bytemill.sentencepiece.normalizer import SentencePieceNormalizer, named_rules, rules_of_file
 from bytemill.training.piece_options import IGNORED, parse
@@ -172,8 +172,6 @@ def build(options: TrainerOptions, trained: TrainedPieces) -> SentencePieceModel
 
 
 # The options of training as SentencePiece takes them: by name, as text.
-
-MODEL_TYPES = ("unigram", "bpe", "word", "char")
 
 
 class TrainerOptions:

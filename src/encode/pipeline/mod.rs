@@ -31,7 +31,7 @@ use crate::normalize::{MARK, Normalizer};
 use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{Vocabulary, characters};
 use added::{AddedToken, AddedTokens};
 
 /// Bytes that are normalized between two passes of the checkpoint, if they can be: some hundredths of a second.
@@ -235,7 +235,7 @@ impl Pipeline {
         // The start of what is copied next, and whether white space stands before it.
         let (mut start, mut is_behind_blank) = (0, false);
         for (at, character) in text.char_indices() {
-            let is_mark = character == '\u{2581}';
+            let is_mark = character == characters::MARK;
             let is_blank = by_words && character.is_whitespace();
             let end = at + character.len_utf8();
             if !is_mark && !is_blank {

@@ -183,8 +183,14 @@ type Names = HashMap<TokenId, String, SeededState>;
 
 fn names(file: &TokenizerFile<'_>) -> Result<Names, FileError> {
     let refuse = |path: &str, reason: String| FileError::new(path, reason);
-    let normalizer = Chain::new(file.normalizers.clone())
-        .map_err(|error| refuse("normalizer", error.to_string()))?;
+    // Most files have no such token, and to prepare the steps takes a part of loading.
+    let is_normalized = file.added.iter().any(|token| token.normalized);
+    let steps = if is_normalized {
+        file.normalizers.clone()
+    } else {
+        Vec::new()
+    };
+    let normalizer = Chain::new(steps).map_err(|error| refuse("normalizer", error.to_string()))?;
     let name = |token: &Added| {
         if !token.normalized {
             return Ok((token.id, token.content.clone()));

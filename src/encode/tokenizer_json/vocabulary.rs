@@ -39,10 +39,7 @@ pub(super) fn of_words(
     has_marks: bool,
 ) -> Result<Tables, FileError> {
     let model = &file.model;
-    if file.pre_tokenizer.is_byte_level {
-        let reason = "ByteLevel before a model of words is not supported";
-        return Err(FileError::new("pre_tokenizer", reason));
-    }
+    refuse_bytes(file, "a model of words")?;
     let has_space = |prefix: &[u8]| String::from_utf8_lossy(prefix).contains([' ', MARK]);
     if let Parts::Several { prefix, .. } = parts
         && has_marks
@@ -80,10 +77,7 @@ pub(super) fn of_scores(
     names: &Names,
     has_marks: bool,
 ) -> Result<Tables, FileError> {
-    if file.pre_tokenizer.is_byte_level {
-        let reason = "ByteLevel before a Unigram model is not supported";
-        return Err(FileError::new("pre_tokenizer", reason));
-    }
+    refuse_bytes(file, "a Unigram model")?;
     let (mut listed, _) = tokens(file, names, has_marks, false)?;
     let mut pieces = memory::vec_with_capacity(listed.len());
     for (token, (text, id)) in listed.iter_mut().zip(&file.model.vocabulary) {
@@ -115,6 +109,15 @@ pub(super) fn of_scores(
         adjacency: Some(Adjacency::whole()),
         fused: None,
     })
+}
+
+/// Refuses a file whose model would see bytes as characters.
+fn refuse_bytes(file: &TokenizerFile<'_>, model: &str) -> Result<(), FileError> {
+    if file.pre_tokenizer.is_byte_level {
+        let reason = format!("ByteLevel before {model} is not supported");
+        return Err(FileError::new("pre_tokenizer", reason));
+    }
+    Ok(())
 }
 
 fn refused(error: &VocabularyError) -> FileError {

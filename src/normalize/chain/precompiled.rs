@@ -17,7 +17,7 @@ use crate::unicode::character::{decode, length_of};
 /// Clusters of this many bytes and more are not looked up.
 const LONG_CLUSTER: usize = 6;
 
-/// Characters between two passes of the checkpoint: some milliseconds.
+/// Characters between two passes of the checkpoint.
 const CHECK_INTERVAL: usize = 1 << 18;
 
 /// A map of characters.

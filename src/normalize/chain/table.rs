@@ -79,7 +79,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Returns the table of a form. It is made once: that takes 2 ms.
+    /// Returns the table of a form, which is made once a process.
     pub(super) fn of_form(form: Form) -> &'static Self {
         static TABLES: [OnceLock<Table>; 4] = [const { OnceLock::new() }; 4];
         get_or_init_nonblocking(&TABLES[form as usize], || Self::new(form))

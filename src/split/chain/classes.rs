@@ -1,8 +1,8 @@
 //! Splitting by classes of characters, in one pass for all rules of a chain.
 //!
-//! Where each rule looks for single characters of a class, the classes of a character say all: it is in no piece if a rule
-//! removes it, a piece by itself if a rule isolates it, and otherwise in one piece with those beside it of which the same
-//! rules say the same. BERT's pre-tokenizer is such a chain.
+//! Where each rule looks for single characters of a class, the classes decide everything. A rule that removes a character
+//! leaves it out of all pieces, and a rule that isolates it makes it a piece of its own. Other characters form one piece
+//! with their neighbours of the same classes. BERT's pre-tokenizer is such a chain.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -50,8 +50,7 @@ impl fmt::Debug for Classes {
 }
 
 impl Classes {
-    /// Returns the codes of rules; `None` if one looks for more than a character, or merges what it finds with what stands
-    /// beside it.
+    /// Returns the codes of rules; `None` if one looks for more than a character, or merges a match with its neighbour.
     pub(super) fn of(rules: &[Rule]) -> Option<Self> {
         if rules.is_empty() || rules.len() > MAX_RULES {
             return None;
