@@ -31,7 +31,7 @@ __all__ = [
     "reference_of",
 ]
 
-# The type of a model that merges pairs, the names of all types in the order of their numbers (from 1 on), and the
+# The type of a model that merges pairs, as a number in model files; the names of the types from 1 on; and the
 # default rules of normalization.
 BPE = 2
 MODEL_TYPES = ("unigram", "bpe", "word", "char")
