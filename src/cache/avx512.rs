@@ -19,7 +19,7 @@ use super::key::{MAX_ONE_WORD_LEN, MAX_SHORT_LEN, MULTIPLIER, ROTATION};
 use super::probe::{BlockProbes, HashBlock, Hashed, Probing};
 use super::scalar::Scalar;
 use super::simd::Compiled;
-use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::block::{BLOCK_LEN, Block, Spans};
 use crate::util::vector::avx2::Avx2;
 pub(super) use crate::util::vector::avx512::Avx512;
 
@@ -65,16 +65,16 @@ impl Probing for Avx512 {
 
 impl HashBlock for Avx512 {
     #[inline]
-    fn hash_block(
+    fn hash_block<const GAPS: bool>(
         &self,
         cache: &PieceCache,
         block: &Block,
         offset: usize,
-        ends: u64,
+        spans: Spans<GAPS>,
         probes: BlockProbes<'_>,
     ) -> Hashed {
         // SAFETY: `self` proves that the machine has what the function is compiled for.
-        unsafe { hash_block(*self, cache, block, offset, ends, probes) }
+        unsafe { hash_block(*self, cache, block, offset, spans, probes) }
     }
 }
 
@@ -93,22 +93,22 @@ impl HashBlock for Avx512 {
     clippy::cast_possible_wrap,
     reason = "below 64"
 )]
-fn hash_block(
+fn hash_block<const GAPS: bool>(
     tier: Avx512,
     cache: &PieceCache,
     block: &Block,
     offset: usize,
-    ends: u64,
+    spans: Spans<GAPS>,
     mut probes: BlockProbes<'_>,
 ) -> Hashed {
     let bytes = load(block);
     if _mm512_testn_epi8_mask(bytes, bytes) != 0 {
         // Keys are padded with NULs.
-        return Scalar.hash_block(cache, block, offset, ends, probes);
+        return Scalar.hash_block(cache, block, offset, spans, probes);
     }
-    let count = ends.count_ones();
-    let starts = _mm512_maskz_compress_epi8(ends | 1, load(&INDICES));
-    let lengths = _mm512_maskz_compress_epi8(ends, load(&INDICES));
+    let count = spans.ends().count_ones();
+    let starts = _mm512_maskz_compress_epi8(spans.starts(), load(&INDICES));
+    let lengths = _mm512_maskz_compress_epi8(spans.ends(), load(&INDICES));
     let lengths = _mm512_sub_epi8(lengths, starts);
     // What follows the last piece looks long. Long pieces get an empty key here, and the first bucket.
     let short = _mm512_cmple_epu8_mask(lengths, all(MAX_SHORT_LEN as u8));
@@ -162,7 +162,7 @@ fn hash_block(
         }
     }
     let has_hash =
-        long != 0 && hash_long_pieces(tier.into(), cache, block, offset, ends, long, &mut probes);
+        long != 0 && hash_long_pieces(tier.into(), cache, block, offset, spans, long, &mut probes);
     Hashed { count, has_hash }
 }
 
@@ -170,12 +170,12 @@ fn hash_block(
 /// Returns whether one has a hash.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn hash_long_pieces(
+fn hash_long_pieces<const GAPS: bool>(
     tier: Avx2,
     cache: &PieceCache,
     block: &Block,
     offset: usize,
-    ends: u64,
+    spans: Spans<GAPS>,
     mut long: u64,
     probes: &mut BlockProbes<'_>,
 ) -> bool {
@@ -184,8 +184,8 @@ fn hash_long_pieces(
         let index = long.trailing_zeros();
         long &= long - 1;
         // Where the piece with that index starts and ends.
-        let start = nth_bit(ends | 1, index);
-        let end = nth_bit(ends, index);
+        let start = nth_bit(spans.starts(), index);
+        let end = nth_bit(spans.ends(), index);
         // SAFETY: `tier` proves that the machine has what the function is compiled for.
         let probe = unsafe { tier.hash_long(cache, &block[start..], offset + start, end - start) };
         has_hash |= probe.hash().is_some();

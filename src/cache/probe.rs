@@ -14,7 +14,7 @@ use super::long::{self, LongPieces};
 use super::packed_ids::Packing;
 use super::records::Records;
 use crate::token::TokenId;
-use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::block::{BLOCK_LEN, Block, Spans};
 
 /// One probe: a piece, as a key or as a span of the text, with the bucket it may be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,17 +233,16 @@ pub(crate) struct Hashed {
 pub(crate) trait HashBlock {
     /// Writes the probes of the pieces of a block and prefetches their buckets.
     ///
-    /// Pieces end at the bytes of the block where `ends` has bits; the first starts with the block, at
-    /// `offset` of the text.
+    /// The block is at `offset` of the text.
     ///
     /// It takes the cache, not a [view](PieceCache::view): to make one of 15 words for each block took 3.5 % of the
     /// instructions of replaying English.
-    fn hash_block(
+    fn hash_block<const GAPS: bool>(
         &self,
         cache: &PieceCache,
         block: &Block,
         offset: usize,
-        ends: u64,
+        spans: Spans<GAPS>,
         probes: BlockProbes<'_>,
     ) -> Hashed;
 }

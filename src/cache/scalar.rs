@@ -9,7 +9,7 @@ use super::key::{MAX_KEY_LEN, MAX_SHORT_LEN};
 use super::packed_ids::{MAX_IDS, Packing};
 use super::probe::{BlockProbes, CacheView, HashBlock, Hashed, Probe, ProbeCache, ProbeSlice};
 use crate::token::TokenId;
-use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::block::{BLOCK_LEN, Block, Spans};
 use crate::util::memory::Growable;
 
 /// Both steps in portable code.
@@ -17,22 +17,19 @@ pub(crate) struct Scalar;
 
 impl HashBlock for Scalar {
     #[inline]
-    fn hash_block(
+    fn hash_block<const GAPS: bool>(
         &self,
         cache: &PieceCache,
         block: &Block,
         offset: usize,
-        mut ends: u64,
+        spans: Spans<GAPS>,
         mut probes: BlockProbes<'_>,
     ) -> Hashed {
         let cache = cache.view();
         // Keys are padded with NULs. No piece goes on after the block.
         let has_nul = has_nul(block);
-        let count = ends.count_ones() as usize;
-        let (mut start, mut has_hash) = (0, false);
-        for index in 0..count {
-            let end = ends.trailing_zeros() as usize;
-            ends &= ends - 1;
+        let mut has_hash = false;
+        for (index, (start, end)) in spans.into_iter().enumerate() {
             let length = end - start;
             if let Some(bytes) = block[start..].first_chunk()
                 && length <= MAX_SHORT_LEN
@@ -59,9 +56,11 @@ impl HashBlock for Scalar {
                 has_hash |= probe.hash().is_some();
                 probes.set(index, probe);
             }
-            start = end;
         }
-        Hashed { count, has_hash }
+        Hashed {
+            count: spans.count(),
+            has_hash,
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::error::EncodeError;
 use crate::merge;
 use crate::split::native::{self, Rule, Sink};
 use crate::token::TokenId;
-use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::block::{BLOCK_LEN, Block, Spans};
 use crate::util::tier::Tier;
 use crate::vocabulary::Vocabulary;
 
@@ -178,11 +178,16 @@ impl<H: HashBlock, P: ProbeCache> Sink for EncodeSink<'_, '_, '_, H, P> {
 
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
     #[inline(always)]
-    fn block(&mut self, block: &Block, offset: usize, ends: u64) -> Result<(), EncodeError> {
+    fn block<const GAPS: bool>(
+        &mut self,
+        block: &Block,
+        offset: usize,
+        spans: Spans<GAPS>,
+    ) -> Result<(), EncodeError> {
         let Workspace { cache, pending, .. } = &mut *self.pieces.workspace;
         let first = self.pending;
         let probes = pending.probes.block_mut(first);
-        let Hashed { count, has_hash } = self.hash.hash_block(cache, block, offset, ends, probes);
+        let Hashed { count, has_hash } = self.hash.hash_block(cache, block, offset, spans, probes);
         self.pending += count;
         if has_hash {
             self.list_hashed(first);

@@ -33,6 +33,7 @@ use crate::checkpoint;
 use crate::error::{EncodeError, VocabularyError};
 use crate::merge;
 use crate::split::Splitter;
+use crate::split::native::Rule;
 use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
 use crate::util::tier::Tier;
@@ -316,7 +317,12 @@ impl Encoder {
         text: &[u8],
         mut on_span: impl FnMut(&mut PieceEncoder<'a>, Range<usize>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, EncodeError> {
-        if self.splitter.rule().is_some() {
+        let may_run_on = |rule: Rule<'_>| rule.is_whole() || !pieces.stops_at_gaps;
+        if self
+            .splitter
+            .rule()
+            .is_some_and(|(rule, _)| may_run_on(rule))
+        {
             return self.encode_pieces(pieces, text, on_span);
         }
         let text = simdutf8::basic::from_utf8(text).expect("the caller says so");

@@ -23,6 +23,10 @@ pub(crate) trait Classify: Copy {
     /// Returns the bytes of characters in `[一-龥぀-ゟ゠-ヿ]`.
     fn cjk(self, block: &Block) -> u64;
 
+    /// Returns the bits of the codes that a table has for the bytes of ASCII, those of `used` alone: a mask for each; and
+    /// the bytes beyond ASCII and continuation bytes.
+    fn codes(self, block: &Block, table: &[[u8; 64]; 2], used: u8) -> ([u64; 8], u64, u64);
+
     /// Returns the characters of ASCII that are neither controls nor spaces.
     fn graphic(self, block: &Block) -> u64;
 
@@ -49,6 +53,11 @@ impl Classify for Scalar {
     #[inline]
     fn cjk(self, block: &Block) -> u64 {
         ranges::cjk(Portable, block)
+    }
+
+    #[inline]
+    fn codes(self, block: &Block, table: &[[u8; 64]; 2], used: u8) -> ([u64; 8], u64, u64) {
+        ranges::codes(Portable, block, table, used)
     }
 
     #[inline]

@@ -74,7 +74,7 @@ pub enum Splitter {
     /// By rules one after another, as a chain of steps has them.
     Cascade(Arc<Cascade>),
     /// By the classes of characters, which say all of a chain.
-    Classes(Arc<Classes>),
+    Classes(Arc<Classes>, Tier),
     /// Between characters that no token of a vocabulary joins. Every byte is in a piece.
     Adjacent(Arc<Adjacency>, Tier),
     /// By the caller's code.
@@ -90,7 +90,9 @@ impl fmt::Debug for Splitter {
             Self::Adjacent(_, tier) => f.debug_tuple("Adjacent").field(tier).finish(),
             Self::General(general) => f.debug_tuple("General").field(general).finish(),
             Self::Cascade(cascade) => f.debug_tuple("Cascade").field(cascade).finish(),
-            Self::Classes(classes) => f.debug_tuple("Classes").field(classes).finish(),
+            Self::Classes(classes, tier) => {
+                f.debug_tuple("Classes").field(classes).field(tier).finish()
+            }
             Self::External(_) => f.write_str("External"),
         }
     }
@@ -181,6 +183,7 @@ impl Splitter {
         match self {
             Self::Native(family, tier) => Some((Rule::Family(*family), *tier)),
             Self::Adjacent(adjacency, tier) => Some((Rule::Adjacency(adjacency), *tier)),
+            Self::Classes(classes, tier) => Some((Rule::Classes(classes), *tier)),
             _ => None,
         }
     }
@@ -243,12 +246,17 @@ impl Pieces<'_> {
         }
         if let Some((rule, tier)) = self.splitter.rule() {
             let text = self.text.as_bytes();
-            native::fill(rule, tier, text, &mut self.offset, chunk)?;
-            self.done = self.offset == text.len();
+            // Much text may be in no piece.
+            while chunk.is_empty() && !self.done {
+                native::fill(rule, tier, text, &mut self.offset, chunk)?;
+                self.done = self.offset == text.len();
+            }
             return Ok(!chunk.is_empty());
         }
         match self.splitter {
-            Splitter::Native(..) | Splitter::Adjacent(..) => unreachable!("both have a rule"),
+            Splitter::Native(..) | Splitter::Adjacent(..) | Splitter::Classes(..) => {
+                unreachable!("each has a rule")
+            }
             Splitter::General(general) => {
                 let limit = self.offset.saturating_add(CHUNK_BYTES).min(self.text.len());
                 while chunk.len() < CHUNK && self.offset < limit {
@@ -271,13 +279,6 @@ impl Pieces<'_> {
                         [.., last] => self.offset = last.end,
                         [] => self.done = true,
                     }
-                }
-            }
-            Splitter::Classes(classes) => {
-                // Much text may be in no piece.
-                while chunk.is_empty() && !self.done {
-                    classes.fill(self.text, &mut self.offset, (CHUNK, CHUNK_BYTES), chunk)?;
-                    self.done = self.offset == self.text.len();
                 }
             }
             Splitter::External(external) => {

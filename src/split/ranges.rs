@@ -1,4 +1,4 @@
-//! Sets of characters that are ranges of bytes, in 64 bytes at a time, by vector operations.
+//! Sets of characters that are ranges of bytes, and classes of ASCII, in 64 bytes at a time, by vector operations.
 
 #![expect(
     clippy::inline_always,
@@ -30,6 +30,29 @@ pub(super) fn cjk<V: Vector>(v: V, block: &Block) -> u64 {
     );
     let firsts = v.bits(any);
     firsts | firsts << 1 | firsts << 2
+}
+
+/// Returns the bits of the codes that a table has for the bytes of ASCII, those of `used` alone: a mask for each; and the
+/// bytes beyond ASCII and continuation bytes.
+#[inline(always)]
+pub(super) fn codes<V: Vector>(
+    v: V,
+    block: &Block,
+    table: &[[u8; 64]; 2],
+    used: u8,
+) -> ([u64; 8], u64, u64) {
+    let bytes = load_from::<V, 0>(v, block);
+    let low = v.keep(v.in_range::<0, 64>(bytes), v.look_up_64(&table[0], bytes));
+    let high = v.keep(v.in_range::<64, 64>(bytes), v.look_up_64(&table[1], bytes));
+    let codes = v.or(low, high);
+    let mut planes = [0; 8];
+    for (bit, plane) in planes.iter_mut().enumerate() {
+        if used >> bit & 1 != 0 {
+            *plane = v.bits(is(v, v.and(codes, v.splat(1 << bit)), 1 << bit));
+        }
+    }
+    let continuation = v.bits(v.in_range::<0x80, 64>(bytes));
+    (planes, v.highest_bits(bytes), continuation)
 }
 
 /// Returns the characters of ASCII that are neither controls nor spaces.

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512::Avx512;
-use super::probe::{HashBlock, ProbeBatch, ProbeCache};
+use super::probe::{BlockProbes, HashBlock, Hashed, ProbeBatch, ProbeCache};
 use super::scalar::Scalar;
 use super::{DEFAULT_LIMIT, PieceCache};
 use crate::token::TokenId;
-use crate::util::block::{BLOCK_LEN, OVERHANG};
+use crate::util::block::{BLOCK_LEN, Block, OVERHANG, Spans};
 use crate::util::vector::Simd128;
 #[cfg(target_arch = "x86_64")]
 use crate::util::vector::avx2::Avx2;
@@ -22,7 +22,42 @@ fn random(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
-type Hashing = Vec<Box<dyn HashBlock>>;
+/// The pieces of a block, of either kind.
+#[derive(Clone, Copy)]
+enum Row {
+    Adjacent(Spans<false>),
+    Apart(Spans<true>),
+}
+
+/// [`HashBlock`] as an object.
+trait HashRow {
+    fn hash_row(
+        &self,
+        cache: &PieceCache,
+        block: &Block,
+        offset: usize,
+        row: Row,
+        probes: BlockProbes<'_>,
+    ) -> Hashed;
+}
+
+impl<H: HashBlock> HashRow for H {
+    fn hash_row(
+        &self,
+        cache: &PieceCache,
+        block: &Block,
+        offset: usize,
+        row: Row,
+        probes: BlockProbes<'_>,
+    ) -> Hashed {
+        match row {
+            Row::Adjacent(spans) => self.hash_block(cache, block, offset, spans, probes),
+            Row::Apart(spans) => self.hash_block(cache, block, offset, spans, probes),
+        }
+    }
+}
+
+type Hashing = Vec<Box<dyn HashRow>>;
 type Probing = Vec<Box<dyn ProbeCache>>;
 
 /// The tiers that the machine has, except the scalar one: those that hash, and those that probe.
@@ -58,22 +93,33 @@ fn random_pieces(state: &mut u64) -> Vec<Vec<u8>> {
     (0..3000).map(piece).collect()
 }
 
-/// Appends some pieces, the first at the start of a block. Returns those that end inside of the block, and
-/// where; the last one does not.
+/// Appends some pieces, the first at the start of a block, if there are no `gaps` before and between them. Returns those
+/// that end inside of the block, and where; the last one does not.
 fn random_row<'p>(
     state: &mut u64,
     pieces: &'p [Vec<u8>],
+    gaps: bool,
     text: &mut Vec<u8>,
-) -> (u64, Vec<&'p Vec<u8>>) {
-    let (offset, mut ends, mut row) = (text.len(), 0, Vec::new());
+) -> (Row, Vec<&'p Vec<u8>>) {
+    let (offset, mut starts, mut ends, mut row) = (text.len(), 0, 0, Vec::new());
     loop {
         let piece = &pieces[pieces.len() - 1 - random(state) % pieces.len()];
+        if gaps {
+            text.resize(text.len() + random(state) % 4, b'.');
+        }
+        let start = text.len() - offset;
         text.extend_from_slice(piece);
         let end = text.len() - offset;
         if end >= BLOCK_LEN {
-            return (ends, row);
+            let spans = if gaps {
+                Row::Apart(Spans::apart(starts, ends))
+            } else {
+                Row::Adjacent(Spans::adjacent(ends))
+            };
+            return (spans, row);
         }
-        ends |= 1 << end;
+        starts |= 1_u64 << start;
+        ends |= 1_u64 << end;
         row.push(piece);
     }
 }
@@ -124,11 +170,16 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
         for _ in 0..600 {
             let mut text = vec![b'a'; random(state) % 40];
             let offset = text.len();
-            let (ends, row) = random_row(state, &pieces, &mut text);
+            let gaps = random(state).is_multiple_of(2);
+            let (spans, row) = random_row(state, &pieces, gaps, &mut text);
             if row.is_empty() {
                 continue;
             }
             if random(state).is_multiple_of(2) {
+                let ends = match spans {
+                    Row::Adjacent(spans) => spans.ends(),
+                    Row::Apart(spans) => spans.ends(),
+                };
                 text.truncate(offset + BLOCK_LEN - 1 - ends.leading_zeros() as usize);
             }
             let mut block = [b' '; BLOCK_LEN + OVERHANG];
@@ -136,7 +187,7 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
                 *to = *from;
             }
             let mut probes = ProbeBatch::new(BLOCK_LEN);
-            let hashed = Scalar.hash_block(&cache, &block, offset, ends, probes.block_mut(0));
+            let hashed = Scalar.hash_row(&cache, &block, offset, spans, probes.block_mut(0));
             let count = hashed.count;
             assert_eq!(count, row.len());
             let mut has_hash = false;
@@ -168,7 +219,7 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
 
             for tier in &hashing {
                 let mut here = ProbeBatch::new(BLOCK_LEN);
-                let same = tier.hash_block(&cache, &block, offset, ends, here.block_mut(0));
+                let same = tier.hash_row(&cache, &block, offset, spans, here.block_mut(0));
                 assert_eq!(same, hashed, "{block:?}");
                 for index in 0..count {
                     assert_eq!(here.get(index), probes.get(index), "{block:?}");

@@ -6,7 +6,7 @@ use super::super::probe::{BlockProbes, HashBlock, Hashed, Probe, Probing};
 use super::super::scalar::Scalar;
 use super::half::{Half, ZERO};
 use super::{Compiled, Registers};
-use crate::util::block::Block;
+use crate::util::block::{Block, Spans};
 
 /// The bytes of a piece that make up its short key, by its length: twice for a key of one word.
 const KEY_BYTES: [[u8; 16]; 17] = {
@@ -49,16 +49,16 @@ impl<R: Compiled> Probing for R {
 
 impl<R: Compiled> HashBlock for R {
     #[inline]
-    fn hash_block(
+    fn hash_block<const GAPS: bool>(
         &self,
         cache: &PieceCache,
         block: &Block,
         offset: usize,
-        ends: u64,
+        spans: Spans<GAPS>,
         probes: BlockProbes<'_>,
     ) -> Hashed {
         // SAFETY: `self` proves that the machine has what the function is compiled for.
-        unsafe { Compiled::hash_block(*self, cache, block, offset, ends, probes) }
+        unsafe { Compiled::hash_block(*self, cache, block, offset, spans, probes) }
     }
 }
 
@@ -68,29 +68,28 @@ impl<R: Compiled> HashBlock for R {
     clippy::cast_possible_truncation,
     reason = "shifted down to a bucket index"
 )]
-pub(super) fn hash_block<R: Compiled>(
+pub(super) fn hash_block<R: Compiled, const GAPS: bool>(
     tier: R,
     cache: &PieceCache,
     block: &Block,
     offset: usize,
-    mut ends: u64,
+    mut spans: Spans<GAPS>,
     probes: BlockProbes<'_>,
 ) -> Hashed {
     if tier.has_nul(block) {
-        return Scalar.hash_block(cache, block, offset, ends, probes);
+        return Scalar.hash_block(cache, block, offset, spans, probes);
     }
-    let count = ends.count_ones() as usize;
-    let (mut start, mut has_hash) = (0, false);
+    let count = spans.count();
+    let (mut last_end, mut has_hash) = (0, false);
     // Cut to their number here, or each piece compares its index with it and with that of all.
     let (words_to, buckets) = (&mut probes.words[..count], &mut probes.buckets[..count]);
     for (to, bucket) in words_to.iter_mut().zip(buckets) {
-        let end = ends.trailing_zeros() as usize;
-        ends &= ends - 1;
-        // No check of overflow: `start` is the end before.
+        let (start, end) = spans.take(last_end);
+        // No check of overflow: a piece ends behind its start.
         let length = end.wrapping_sub(start);
         if let Some(key_bytes) = KEY_BYTES.get(length) {
-            // SAFETY: `start` is 0 or the index of a bit of `ends`, below `BLOCK_LEN`, and a block has 31
-            // bytes more.
+            // SAFETY: `start` is 0 or the index of a bit of a span, below `BLOCK_LEN`, as there are `count` of
+            // them; and a block has 31 bytes more.
             let bytes = unsafe { Half::load(tier, block.as_ptr().add(start)) };
             let key = bytes.shuffle(Half::of(tier, key_bytes));
             key.store(to);
@@ -105,7 +104,7 @@ pub(super) fn hash_block<R: Compiled>(
             has_hash |= probe.hash().is_some();
             (*to, *bucket) = (probe.words, probe.bucket);
         }
-        start = end;
+        last_end = end;
     }
     Hashed { count, has_hash }
 }

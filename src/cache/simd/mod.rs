@@ -29,7 +29,7 @@ use super::bucket::BucketView;
 use super::packed_ids::MAX_IDS;
 use super::probe::{BlockProbes, CacheView, Hashed, Probe, ProbeSlice};
 use crate::token::TokenId;
-use crate::util::block::Block;
+use crate::util::block::{Block, Spans};
 
 /// Memory for the ids of any piece.
 type Room = [MaybeUninit<TokenId>; MAX_IDS];
@@ -61,12 +61,12 @@ pub(super) unsafe trait Registers: Copy {
 /// Each may be called on any value, which proves that the machine has what it is compiled for.
 pub(super) trait Compiled: Registers {
     /// As [`hash::hash_block`].
-    unsafe fn hash_block(
+    unsafe fn hash_block<const GAPS: bool>(
         self,
         cache: &PieceCache,
         block: &Block,
         offset: usize,
-        ends: u64,
+        spans: Spans<GAPS>,
         probes: BlockProbes<'_>,
     ) -> Hashed;
 

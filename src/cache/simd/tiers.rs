@@ -7,7 +7,7 @@ use super::super::bucket::BucketView;
 use super::super::probe::{BlockProbes, CacheView, Hashed, Probe, ProbeSlice};
 use super::{Compiled, Room, hash, probe};
 use crate::token::TokenId;
-use crate::util::block::Block;
+use crate::util::block::{Block, Spans};
 use crate::util::vector::for_each_tier;
 
 /// Compiles both steps of a tier with its target features.
@@ -16,15 +16,15 @@ macro_rules! compile {
         impl Compiled for $tier {
             #[inline]
             #[target_feature(enable = $features)]
-            unsafe fn hash_block(
+            unsafe fn hash_block<const GAPS: bool>(
                 self,
                 cache: &PieceCache,
                 block: &Block,
                 offset: usize,
-                ends: u64,
+                spans: Spans<GAPS>,
                 probes: BlockProbes<'_>,
             ) -> Hashed {
-                hash::hash_block(self, cache, block, offset, ends, probes)
+                hash::hash_block(self, cache, block, offset, spans, probes)
             }
 
             #[inline(never)]

@@ -10,20 +10,18 @@ use std::ops::Range;
 
 use super::{Behavior, Rule};
 use crate::checkpoint::{self, Interrupted};
+use crate::split::masks::{self, Classify};
 use crate::split::set;
 use crate::unicode::character::decode;
-use crate::util::memory::Growable;
+use crate::util::block::{BLOCK_LEN, Block, Spans};
 
 /// Code points of a page.
 const PAGE: usize = 1 << 8;
 
-/// Bytes of ASCII that are looked at together.
-const BLOCK: usize = 64;
-
 /// Bytes between two passes of the checkpoint: a few milliseconds.
 const CHECK_INTERVAL: usize = 1 << 20;
 
-/// The codes of characters that are in no piece, and in one by themselves. Others are the numbers of groups.
+/// The codes of characters that are in no piece, and in one by themselves. Others, which are even, are those of groups.
 const REMOVED: u8 = 0;
 const SINGLE: u8 = 1;
 const FIRST_GROUP: u8 = 2;
@@ -36,8 +34,9 @@ pub struct Classes {
     /// The page of each 256 code points.
     index: Vec<u8>,
     pages: Vec<[u8; PAGE]>,
-    /// Whether all characters that are in pieces with others are of one group.
-    has_one_group: bool,
+    /// The codes of ASCII, and all bits of any code.
+    ascii: [[u8; 64]; 2],
+    used: u8,
 }
 
 impl fmt::Debug for Classes {
@@ -84,7 +83,7 @@ impl Classes {
                 codes[range].iter_mut().for_each(apply);
             }
         }
-        let has_one_group = codes.iter().all(|&code| code <= FIRST_GROUP);
+        let used = codes.iter().fold(0, |used, code| used | code);
         let (mut pages, mut index) = (Vec::new(), Vec::with_capacity(codes.len() / PAGE));
         let mut numbers = HashMap::new();
         for page in codes.as_chunks::<PAGE>().0 {
@@ -94,128 +93,126 @@ impl Classes {
             });
             index.push(u8::try_from(number).ok()?);
         }
+        let codes = pages[usize::from(index[0])];
+        let ascii = [0, 64].map(|first| std::array::from_fn(|byte| codes[first + byte]));
         Some(Self {
             index,
             pages,
-            has_one_group,
+            ascii,
+            used,
         })
     }
 
-    /// Returns the code of the character at a place that is not of ASCII, and its length.
-    fn beyond_ascii(&self, text: &[u8], at: usize) -> (u8, usize) {
-        let (point, length) = decode(&text[at..]).expect("it is UTF-8");
-        let point = point as usize;
+    /// Returns the code of a character.
+    fn code(&self, point: usize) -> u8 {
         let page = usize::from(self.index[point / PAGE]);
-        (self.pages[page][point % PAGE], length)
+        self.pages[page][point % PAGE]
     }
 
-    /// Appends the pieces that end in a block of ASCII at a place, of which one may have been `open` before it. Returns where
-    /// the one that is open behind it starts.
-    fn fill_block(
+    /// Returns what a block begins with, of which `length` bytes and what follows them are the rest of a text. A piece is
+    /// open where a piece starts and does not end inside the block.
+    #[expect(
+        clippy::inline_always,
+        reason = "compiled anew for each tier, with its instructions"
+    )]
+    #[inline(always)]
+    pub(in crate::split) fn spans(
         &self,
-        block: &[u8; BLOCK],
-        at: usize,
-        open: Option<usize>,
-        pieces: &mut Vec<Range<usize>>,
-    ) -> Option<usize> {
-        let codes = &self.pages[usize::from(self.index[0])];
-        let (mut single, mut words) = (0_u64, 0_u64);
-        for (place, &byte) in block.iter().enumerate() {
-            let code = codes[usize::from(byte)];
-            single |= u64::from(code == SINGLE) << place;
-            words |= u64::from(code >= FIRST_GROUP) << place;
+        classify: impl Classify,
+        block: &Block,
+        length: usize,
+    ) -> Found {
+        let (mut planes, non_ascii, continuation) = classify.codes(block, &self.ascii, self.used);
+        if non_ascii != 0 {
+            self.add_non_ascii(block, non_ascii & !continuation, &mut planes);
         }
-        pieces.with_room(1 + BLOCK);
-        let goes_on = open.is_some() && words & 1 != 0;
-        let mut starts = words & !(words << 1 | u64::from(goes_on)) | single;
-        // Of a word that reaches the end of the block, the end is not known.
-        let mut lasts = words & !(words >> 1) & !(1 << (BLOCK - 1)) | single;
-        if let Some(start) = open {
-            if !goes_on {
-                pieces.push(start..at);
-            } else if lasts == 0 {
-                return open;
-            } else {
-                pieces.push(start..at + lasts.trailing_zeros() as usize + 1);
-                lasts &= lasts - 1;
+        let inside = 1_u64.checked_shl(length.try_into().unwrap_or(u32::MAX));
+        let inside = inside.map_or(u64::MAX, |end| end - 1);
+        // Bytes of a piece, and those that are of another piece than the byte before them.
+        let (mut any, mut borders) = (0, 0);
+        for (bit, plane) in planes.iter_mut().enumerate() {
+            if self.used >> bit & 1 != 0 {
+                *plane &= inside;
+                any |= *plane;
+                borders |= *plane ^ *plane << 1;
             }
         }
-        while lasts != 0 {
-            let (start, last) = (starts.trailing_zeros(), lasts.trailing_zeros());
-            pieces.push(at + start as usize..at + last as usize + 1);
-            starts &= starts - 1;
-            lasts &= lasts - 1;
+        borders |= (planes[0] | planes[0] << 1) & !continuation;
+        let (mut starts, ends) = (borders & any, borders & any << 1);
+        if starts == 0 {
+            // Not beyond the start of the last character.
+            let last = BLOCK_LEN - 1 - (!continuation).leading_zeros() as usize;
+            return Found::Gap(if length <= last { length } else { last.max(1) });
         }
-        (starts != 0).then(|| at + starts.trailing_zeros() as usize)
+        let open = BLOCK_LEN - 1 - starts.leading_zeros() as usize;
+        if ends == 0 {
+            return if open == 0 {
+                Found::Unsure
+            } else {
+                Found::Gap(open)
+            };
+        }
+        let mut end = BLOCK_LEN - 1 - ends.leading_zeros() as usize;
+        if open >= end {
+            starts ^= 1 << open;
+            end = open;
+        }
+        Found::Pieces(Spans::apart(starts, ends), end)
     }
 
-    /// Appends the next pieces, up to where there are `most` of them, or that many bytes are behind it.
+    /// Adds the codes of the characters that begin at the bits of `firsts` to the masks of their bits.
+    #[inline(never)]
+    fn add_non_ascii(&self, block: &Block, firsts: u64, planes: &mut [u64; 8]) {
+        for (point, bytes) in masks::characters(block, firsts) {
+            let mut code = self.code(point as usize);
+            while code != 0 {
+                planes[code.trailing_zeros() as usize] |= bytes;
+                code &= code - 1;
+            }
+        }
+    }
+
+    /// Returns the next piece from an offset on, where a piece may start.
     ///
     /// # Errors
     /// [`Interrupted`] from the checkpoint.
-    pub(in crate::split) fn fill(
+    pub(in crate::split) fn piece(
         &self,
-        text: &str,
-        offset: &mut usize,
-        (most, bytes): (usize, usize),
-        pieces: &mut Vec<Range<usize>>,
-    ) -> Result<(), Interrupted> {
-        let text = text.as_bytes();
-        let ascii = &self.pages[usize::from(self.index[0])];
-        let limit = *offset + bytes;
-        let mut check = *offset + CHECK_INTERVAL;
-        let (mut at, mut start, mut group) = (*offset, *offset, REMOVED);
-        // Where a block of ASCII may begin.
-        let mut next_block = if self.has_one_group { at } else { text.len() };
+        text: &[u8],
+        offset: usize,
+    ) -> Result<Option<Range<usize>>, Interrupted> {
+        let (mut at, mut check) = (offset, offset + CHECK_INTERVAL);
+        let mut open = None;
         while at < text.len() {
-            if at >= next_block
-                && at < limit
-                && pieces.len() < most
-                && let Some(block) = text[at..].first_chunk()
-            {
-                if let Some(last) = block.iter().rposition(|byte| !byte.is_ascii()) {
-                    next_block = at + last + 1;
-                } else {
-                    let open = (group >= FIRST_GROUP).then_some(start);
-                    let open = self.fill_block(block, at, open, pieces);
-                    group = open.map_or(REMOVED, |_| FIRST_GROUP);
-                    start = open.unwrap_or(at);
-                    at += BLOCK;
-                    continue;
-                }
-            }
-            let first = text[at];
-            let (code, length) = if first.is_ascii() {
-                (ascii[usize::from(first)], 1)
-            } else {
-                self.beyond_ascii(text, at)
+            let (point, length) = match text[at] {
+                byte if byte.is_ascii() => (byte.into(), 1),
+                _ => decode(&text[at..]).expect("it is UTF-8"),
             };
-            if code != group || code == SINGLE {
-                if group >= FIRST_GROUP {
-                    pieces.push(start..at);
-                }
-                group = REMOVED;
-                if pieces.len() >= most || at >= limit {
-                    break;
-                }
-                if at >= check {
-                    check = at + CHECK_INTERVAL;
-                    checkpoint::pass()?;
-                }
-                if code == SINGLE {
-                    pieces.push(at..at + length);
-                } else {
-                    (start, group) = (at, code);
-                }
+            let code = self.code(point as usize);
+            match open {
+                Some((start, of)) if of != code => return Ok(Some(start..at)),
+                None if code == SINGLE => return Ok(Some(at..at + length)),
+                None if code != REMOVED => open = Some((at, code)),
+                _ => {}
             }
             at += length;
+            if at >= check {
+                check = at + CHECK_INTERVAL;
+                checkpoint::pass()?;
+            }
         }
-        if group >= FIRST_GROUP {
-            pieces.push(start..at);
-        }
-        *offset = at;
-        Ok(())
+        Ok(open.map(|(start, _)| start..at))
     }
+}
+
+/// What a block begins with.
+pub(in crate::split) enum Found {
+    /// Pieces, and where one may start behind them.
+    Pieces(Spans<true>, usize),
+    /// No piece, up to where one may start.
+    Gap(usize),
+    /// A piece that is longer than the block.
+    Unsure,
 }
 
 #[cfg(test)]
@@ -226,6 +223,7 @@ mod tests {
     use crate::split::Splitter;
     use crate::split::chain::cascade::Cascade;
     use crate::split::chain::{Pattern, Step};
+    use crate::util::tier::Tier;
 
     /// A generator of numbers, the same in every run.
     fn numbers() -> impl FnMut(usize) -> usize {
@@ -289,23 +287,27 @@ mod tests {
                 })
                 .collect();
             let classes = Classes::of(&rules).expect("all are classes");
-            let classes = Splitter::Classes(Arc::new(classes));
+            let classes = Arc::new(classes);
             let cascade = Splitter::Cascade(Arc::new(Cascade::new(&rules).expect("known")));
             for size in [0, 1, 5, 40, 700] {
                 // Long stretches of ASCII, too: blocks are looked at together.
                 let few = if number(2) == 0 { 11 } else { parts.len() };
                 let text: String = (0..size).map(|_| parts[number(few)]).collect();
-                assert_eq!(
-                    pieces(&classes, &text),
-                    pieces(&cascade, &text),
-                    "{text:?} by {rules:?}"
-                );
+                compare(&classes, &cascade, &text);
             }
-            let long = "word".repeat(5000) + " end";
+            compare(&classes, &cascade, &("word".repeat(5000) + " end"));
+        }
+    }
+
+    /// Compares the pieces of a text as each tier finds them with those of the rules, one after another.
+    fn compare(classes: &Arc<Classes>, cascade: &Splitter, text: &str) {
+        let expected = pieces(cascade, text);
+        for tier in Tier::ALL {
+            let splitter = Splitter::Classes(Arc::clone(classes), tier);
             assert_eq!(
-                pieces(&classes, &long),
-                pieces(&cascade, &long),
-                "{rules:?}"
+                pieces(&splitter, text),
+                expected,
+                "{text:?} by {cascade:?} on {tier:?}"
             );
         }
     }

@@ -46,7 +46,7 @@ impl Splitter {
             return Self::new(r"(?s:.)+");
         }
         if let Some(classes) = Classes::of(&rules) {
-            return Ok(Self::Classes(Arc::new(classes)));
+            return Ok(Self::Classes(Arc::new(classes), Tier::current()));
         }
         Ok(Self::Cascade(Arc::new(Cascade::new(&rules)?)))
     }

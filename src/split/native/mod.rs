@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use super::adjacent::Adjacency;
 use super::borders::{Borders, Places};
+use super::chain::classes::{Classes, Found};
 use super::masks::{Classify, Masks, Scalar};
 use super::o200k::{O200k, R50k};
 use super::pattern::Family;
@@ -19,7 +20,7 @@ use super::rules::Tail;
 use super::starts::{self, Han};
 use super::{CHUNK, CHUNK_BYTES};
 use crate::checkpoint::Interrupted;
-use crate::util::block::{BLOCK_LEN, Block, OVERHANG};
+use crate::util::block::{BLOCK_LEN, Block, OVERHANG, Spans};
 use crate::util::memory::Growable;
 use crate::util::tier::Tier;
 use crate::util::vector::dispatch;
@@ -29,9 +30,13 @@ pub(crate) trait Sink {
     /// The error of a piece.
     type Error: From<Interrupted>;
 
-    /// Takes the pieces whose ends have bits in `ends`. The first starts with the block, at `offset` of the
-    /// text.
-    fn block(&mut self, block: &Block, offset: usize, ends: u64) -> Result<(), Self::Error>;
+    /// Takes the pieces of a block at `offset` of the text.
+    fn block<const GAPS: bool>(
+        &mut self,
+        block: &Block,
+        offset: usize,
+        spans: Spans<GAPS>,
+    ) -> Result<(), Self::Error>;
 
     /// Takes one piece.
     fn piece(&mut self, text: &[u8], piece: Range<usize>) -> Result<(), Self::Error>;
@@ -52,14 +57,16 @@ impl Sink for Chunk<'_> {
     type Error = Interrupted;
 
     #[inline(always)]
-    fn block(&mut self, _: &Block, offset: usize, mut ends: u64) -> Result<(), Interrupted> {
+    fn block<const GAPS: bool>(
+        &mut self,
+        _: &Block,
+        offset: usize,
+        spans: Spans<GAPS>,
+    ) -> Result<(), Interrupted> {
         // Storing the ends first and the pieces in a second loop was a tenth slower.
-        let mut start = offset;
-        while ends != 0 {
-            let end = offset + ends.trailing_zeros() as usize;
-            self.pieces.with_room(1).push(start..end);
-            start = end;
-            ends &= ends - 1;
+        for (start, end) in spans {
+            let piece = offset + start..offset + end;
+            self.pieces.with_room(1).push(piece);
         }
         Ok(())
     }
@@ -131,7 +138,10 @@ fn split_by_reference<S: Sink>(
 ) -> Result<(), S::Error> {
     let limit = offset.saturating_add(CHUNK_BYTES).min(text.len());
     while *offset < limit && !sink.is_full() {
-        *offset = split_piece(rule, text, *offset, None, sink)?;
+        *offset = match rule {
+            Rule::Classes(classes) => pass_piece(classes, text, *offset, sink)?,
+            _ => split_piece(rule, text, *offset, None, sink)?,
+        };
     }
     Ok(())
 }
@@ -148,8 +158,8 @@ pub(crate) fn split_blocks<S: Sink>(
     // One loop for each rule: each is compiled with its own ends. With two for each family, one of them for blocks of
     // ASCII alone, which need fewer of its rules, splitting English took half as long again.
     macro_rules! split {
-        ($classes:expr, $ends:expr) => {
-            split_blocks_by(rule, text, offset, sink, classify, $classes, $ends)
+        ($ranges:expr, $ends:expr) => {
+            split_blocks_by(rule, text, offset, sink, classify, $ranges, $ends)
         };
     }
     match rule {
@@ -159,20 +169,20 @@ pub(crate) fn split_blocks<S: Sink>(
                 longest_number: usize::MAX,
                 ..r50k
             };
-            split!(Classes::All, |masks, _, at| {
+            split!(Ranges::All, |masks, _, at| {
                 starts::r50k(r50k, masks, Places::NONE, text, at).further()
             })
         }
-        Rule::Family(Family::R50k(r50k)) => split!(Classes::All, |masks, block, at| {
+        Rule::Family(Family::R50k(r50k)) => split!(Ranges::All, |masks, block, at| {
             let (masks, places) = r50k.borders.in_block(classify, masks, block);
             starts::r50k(r50k, &masks, places, text, at).further()
         }),
         Rule::Family(Family::Cl100k(cl100k)) if cl100k.borders == Borders::NONE => {
-            split!(Classes::All, |masks, _, at| {
+            split!(Ranges::All, |masks, _, at| {
                 starts::cl100k(cl100k, masks, Places::NONE, text, at).further()
             })
         }
-        Rule::Family(Family::Cl100k(cl100k)) => split!(Classes::All, |masks, block, at| {
+        Rule::Family(Family::Cl100k(cl100k)) => split!(Ranges::All, |masks, block, at| {
             let (masks, places) = cl100k.borders.in_block(classify, masks, block);
             starts::cl100k(cl100k, &masks, places, text, at).further()
         }),
@@ -184,11 +194,11 @@ pub(crate) fn split_blocks<S: Sink>(
                 tail: Tail::NewlinesAndSlashes,
                 ..o200k
             };
-            split!(Classes::All, |masks, _, at| {
+            split!(Ranges::All, |masks, _, at| {
                 starts::o200k(o200k, masks, Han::NONE, text, at).further()
             })
         }
-        Rule::Family(Family::O200k(o200k)) => split!(Classes::All, |masks, block, at| {
+        Rule::Family(Family::O200k(o200k)) => split!(Ranges::All, |masks, block, at| {
             let han = if o200k.han_apart {
                 Han::in_block(classify, masks, block)
             } else {
@@ -196,18 +206,19 @@ pub(crate) fn split_blocks<S: Sink>(
             };
             starts::o200k(o200k, masks, han, text, at).further()
         }),
-        Rule::Family(Family::Deepseek(deepseek)) => split!(Classes::All, |masks, block, _| {
+        Rule::Family(Family::Deepseek(deepseek)) => split!(Ranges::All, |masks, block, _| {
             deepseek.starts(classify, masks, block).further()
         }),
-        Rule::Adjacency(adjacency) => split!(Classes::Ascii, |masks, block, at| {
+        Rule::Adjacency(adjacency) => split!(Ranges::Ascii, |masks, block, at| {
             adjacency.ends(block, masks, text.len() - at)
         }),
+        Rule::Classes(classes) => split_by_classes(classes, text, offset, sink, classify),
     }
 }
 
 /// The characters that a rule needs the classes of.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Classes {
+enum Ranges {
     Ascii,
     All,
 }
@@ -224,32 +235,69 @@ fn split_blocks_by<S: Sink>(
     offset: &mut usize,
     sink: &mut S,
     classify: impl Classify,
-    classes: Classes,
+    ranges: Ranges,
     ends: impl Fn(&Masks, &Block, usize) -> u64,
 ) -> Result<(), S::Error> {
     let limit = offset.saturating_add(CHUNK_BYTES).min(text.len());
-    let mut last;
+    let mut last = EMPTY_BLOCK;
     while *offset < limit && !sink.is_full() {
-        let rest = &text[*offset..];
-        let block = if let Some(block) = rest.first_chunk() {
-            block
-        } else {
-            last = last_block(rest);
-            &last
-        };
+        let block = block_at(&text[*offset..], &mut last);
         let mut masks = classify.ascii(block);
-        if classes == Classes::All && masks.non_ascii != 0 {
+        if ranges == Ranges::All && masks.non_ascii != 0 {
             masks = classify.add_non_ascii(masks, block);
         }
         let ends = ends(&masks, block, *offset);
         if ends == 0 {
             *offset = split_piece(rule, text, *offset, Some(block), sink)?;
         } else {
-            sink.block(block, *offset, ends)?;
+            sink.block(block, *offset, Spans::adjacent(ends))?;
             *offset += (BLOCK_LEN - 1) - ends.leading_zeros() as usize;
         }
     }
     Ok(())
+}
+
+/// As [`split_blocks`], by classes of characters.
+#[inline(always)]
+fn split_by_classes<S: Sink>(
+    classes: &Classes,
+    text: &[u8],
+    offset: &mut usize,
+    sink: &mut S,
+    classify: impl Classify,
+) -> Result<(), S::Error> {
+    let limit = offset.saturating_add(CHUNK_BYTES).min(text.len());
+    let mut last = EMPTY_BLOCK;
+    while *offset < limit && !sink.is_full() {
+        let rest = &text[*offset..];
+        let block = block_at(rest, &mut last);
+        match classes.spans(classify, block, rest.len()) {
+            Found::Pieces(spans, end) => {
+                sink.block(block, *offset, spans)?;
+                *offset += end;
+            }
+            Found::Gap(end) => *offset += end,
+            Found::Unsure => *offset = pass_piece(classes, text, *offset, sink)?,
+        }
+    }
+    Ok(())
+}
+
+/// Passes the next piece from `offset` on to `sink`, and returns its end, or that of the text.
+#[cold]
+#[inline(never)]
+fn pass_piece<S: Sink>(
+    classes: &Classes,
+    text: &[u8],
+    offset: usize,
+    sink: &mut S,
+) -> Result<usize, S::Error> {
+    let Some(piece) = classes.piece(text, offset)? else {
+        return Ok(text.len());
+    };
+    let end = piece.end;
+    sink.piece(text, piece)?;
+    Ok(end)
 }
 
 /// Passes the piece at `offset`, where the block begins, to `sink`, and returns its end. Not inlined: the
@@ -266,7 +314,7 @@ fn split_piece<S: Sink>(
     let end = rule.piece_end(text, offset)?;
     match block {
         Some(block) if end - offset < BLOCK_LEN => {
-            sink.block(block, offset, 1 << (end - offset))?;
+            sink.block(block, offset, Spans::adjacent(1 << (end - offset)))?;
         }
         _ => sink.piece(text, offset..end)?,
     }
@@ -281,32 +329,38 @@ pub(crate) fn pass_pieces<S: Sink>(
     sink: &mut S,
 ) -> Result<(), S::Error> {
     while let [first, rest @ ..] = pieces {
-        let (start, mut end) = (first.start, first.end);
+        let start = first.start;
         if first.len() >= BLOCK_LEN {
             sink.piece(text, first.clone())?;
             pieces = rest;
             continue;
         }
-        let mut ends = 0;
+        let (mut starts, mut ends) = (0, 0);
         while let [piece, rest @ ..] = pieces
-            && (ends == 0 || piece.start == end)
             && piece.end - start < BLOCK_LEN
         {
-            end = piece.end;
-            ends |= 1 << (end - start);
+            starts |= 1 << (piece.start - start);
+            ends |= 1 << (piece.end - start);
             pieces = rest;
         }
-        let last;
-        let rest = &text[start..];
-        let block = if let Some(block) = rest.first_chunk() {
-            block
-        } else {
-            last = last_block(rest);
-            &last
-        };
-        sink.block(block, start, ends)?;
+        let mut last = EMPTY_BLOCK;
+        let block = block_at(&text[start..], &mut last);
+        sink.block(block, start, Spans::apart(starts, ends))?;
     }
     Ok(())
+}
+
+/// A block of spaces.
+const EMPTY_BLOCK: Block = [b' '; BLOCK_LEN + OVERHANG];
+
+/// The block that the rest of a text begins with, or its last one, in `last`.
+#[inline(always)]
+fn block_at<'a>(rest: &'a [u8], last: &'a mut Block) -> &'a Block {
+    if let Some(block) = rest.first_chunk() {
+        return block;
+    }
+    *last = last_block(rest);
+    last
 }
 
 /// The last block of a text, padded with spaces.
@@ -315,20 +369,22 @@ pub(crate) fn pass_pieces<S: Sink>(
 /// that does not end inside a block makes the block unsure, so whitespace at the end of the text, which has
 /// rules of its own, is left to the reference.
 fn last_block(rest: &[u8]) -> Block {
-    let mut block = [b' '; BLOCK_LEN + OVERHANG];
+    let mut block = EMPTY_BLOCK;
     for (to, from) in block.iter_mut().zip(rest) {
         *to = *from;
     }
     block
 }
 
-/// A way to split with code of its own, in which every byte is in a piece.
+/// A way to split with code of its own. Every byte is in a piece, unless classes remove some.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rule<'a> {
     /// A pattern's.
     Family(Family),
     /// A vocabulary's.
     Adjacency(&'a Adjacency),
+    /// By classes of characters.
+    Classes(&'a Classes),
 }
 
 impl Rule<'_> {
@@ -340,6 +396,12 @@ impl Rule<'_> {
         match self {
             Self::Family(family) => family.piece_end(text, offset),
             Self::Adjacency(adjacency) => adjacency.piece_end(text, offset),
+            Self::Classes(_) => unreachable!("its pieces need not start where the one before ends"),
         }
+    }
+
+    /// Returns whether every byte is in a piece.
+    pub(crate) fn is_whole(self) -> bool {
+        !matches!(self, Self::Classes(_))
     }
 }

@@ -71,6 +71,11 @@ macro_rules! compile {
             }
 
             #[inline(always)]
+            fn codes(self, block: &Block, table: &[[u8; 64]; 2], used: u8) -> ([u64; 8], u64, u64) {
+                ranges::codes(self, block, table, used)
+            }
+
+            #[inline(always)]
             fn graphic(self, block: &Block) -> u64 {
                 ranges::graphic(self, block)
             }

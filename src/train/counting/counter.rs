@@ -10,7 +10,7 @@ use crate::encode::special::{Allowed, SpecialTokens};
 use crate::error::TrainError;
 use crate::split::Splitter;
 use crate::split::native::{self, Sink};
-use crate::util::block::{BLOCK_LEN, Block};
+use crate::util::block::{BLOCK_LEN, Block, Spans};
 use crate::util::memory::Growable;
 use crate::util::parallel::WorkItem;
 
@@ -229,20 +229,16 @@ impl<'a, 's> PieceCounter<'a, 's> {
     /// Counts the pieces of a block that are too long for a key; the arguments are those of [`Sink::block`].
     #[cold]
     #[inline(never)]
-    fn count_long_ones(
+    fn count_long_ones<const GAPS: bool>(
         &mut self,
         block: &Block,
         offset: usize,
-        mut ends: u64,
+        spans: Spans<GAPS>,
     ) -> Result<(), TrainError> {
-        let mut start = 0;
-        while ends != 0 {
-            let end = ends.trailing_zeros() as usize;
+        for (start, end) in spans {
             if end - start > key::MAX_KEY_LEN {
                 self.count_long(&block[start..end], self.base + (offset + start) as u64)?;
             }
-            start = end;
-            ends &= ends - 1;
         }
         Ok(())
     }
@@ -294,16 +290,20 @@ impl Sink for PieceCounter<'_, '_> {
 
     #[expect(clippy::inline_always, reason = "compiled anew for each tier")]
     #[inline(always)]
-    fn block(&mut self, block: &Block, offset: usize, ends: u64) -> Result<(), TrainError> {
+    fn block<const GAPS: bool>(
+        &mut self,
+        block: &Block,
+        offset: usize,
+        spans: Spans<GAPS>,
+    ) -> Result<(), TrainError> {
         if self.pending > MAX_PENDING - BLOCK_LEN {
             self.flush()?;
         }
         let view = self.map.view();
         let mut probes = self.probes[self.pending..].iter_mut();
         let base = self.base + offset as u64;
-        let (mut start, mut rest, mut short) = (0, ends, 0);
-        while rest != 0 {
-            let end = rest.trailing_zeros() as usize;
+        let mut short = 0;
+        for (start, end) in spans {
             let bytes = block[start..]
                 .first_chunk()
                 .expect("a block goes on behind its last piece");
@@ -312,12 +312,10 @@ impl Sink for PieceCounter<'_, '_> {
                 *probe = view.probe(key, base + start as u64);
                 short += 1;
             }
-            start = end;
-            rest &= rest - 1;
         }
         self.pending += short;
-        if short < ends.count_ones() as usize {
-            self.count_long_ones(block, offset, ends)?;
+        if short < spans.count() {
+            self.count_long_ones(block, offset, spans)?;
         }
         Ok(())
     }
