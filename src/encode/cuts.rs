@@ -53,6 +53,10 @@ impl Encoder {
         if adjacency.is_some_and(|adjacency| adjacency.may_join(before, after)) {
             return false;
         }
+        if self.vocabulary.chunks().is_some() {
+            // Sums of scores run on.
+            return false;
+        }
         let Some(pipeline) = &self.pipeline else {
             return true;
         };

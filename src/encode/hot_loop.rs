@@ -21,6 +21,7 @@ use std::ops::Range;
 use crate::cache::{HashBlock, Hashed, PieceCache, ProbeBatch, ProbeCache, Scalar};
 use crate::error::EncodeError;
 use crate::merge;
+use crate::merge::sums::Sums;
 use crate::split::native::{self, Rule, Sink};
 use crate::token::TokenId;
 use crate::util::block::{BLOCK_LEN, Block, Spans};
@@ -110,6 +111,8 @@ pub(super) struct PieceEncoder<'a> {
     /// Whether the text that is encoded starts a text, or follows another part of it: a model treats the start as
     /// nothing else.
     pub(super) is_start: bool,
+    /// What is known of the text before a piece, where its ids may depend on that.
+    pub(super) sums: Option<Sums>,
     /// Whether a step ends before text that is in no piece, so that nothing but its pieces is in its span.
     pub(super) stops_at_gaps: bool,
 }
@@ -137,15 +140,16 @@ impl PieceEncoder<'_> {
         sink.flush()
     }
 
-    /// Encodes one piece.
+    /// Encodes one piece of a text.
     #[inline(never)]
-    pub(super) fn encode_piece(&mut self, piece: &[u8]) -> Result<(), EncodeError> {
+    pub(super) fn encode_piece(&mut self, text: &[u8], piece: &[u8]) -> Result<(), EncodeError> {
         if self.workspace.cache.get(piece, self.ids) {
             return Ok(());
         }
         let before = self.ids.len();
-        merge::encode_piece(self.vocabulary, piece, self.ids)?;
-        self.workspace.cache.insert(piece, &self.ids[before..]);
+        if encode_unknown(self.vocabulary, &mut self.sums, (text, piece), self.ids)? {
+            self.workspace.cache.insert(piece, &self.ids[before..]);
+        }
         Ok(())
     }
 
@@ -158,6 +162,22 @@ impl PieceEncoder<'_> {
         }
         count
     }
+}
+
+/// Appends the ids of a piece of a text that is not cached, and returns whether it may be.
+fn encode_unknown(
+    vocabulary: &Vocabulary,
+    sums: &mut Option<Sums>,
+    (text, piece): (&[u8], &[u8]),
+    ids: &mut Vec<TokenId>,
+) -> Result<bool, EncodeError> {
+    if let Some(sums) = sums
+        && let Some(chunks) = vocabulary.chunks()
+    {
+        return sums.encode(vocabulary, chunks, (text, piece), ids);
+    }
+    merge::encode_piece(vocabulary, piece, ids)?;
+    Ok(true)
 }
 
 /// Takes the pieces of a text from the splitter, block by block.
@@ -201,7 +221,7 @@ impl<H: HashBlock, P: ProbeCache> Sink for EncodeSink<'_, '_, '_, H, P> {
         let piece = &text[piece];
         if !PieceCache::is_long(piece) {
             self.flush()?;
-            return self.pieces.encode_piece(piece);
+            return self.pieces.encode_piece(text, piece);
         }
         // As if it were a block of its own.
         let probe = cache.view().probe_by_hash(piece, offset);
@@ -284,16 +304,21 @@ impl<'p, 'a, 't, H: HashBlock, P: ProbeCache> EncodeSink<'p, 'a, 't, H, P> {
     /// Encodes a pending piece that is not in its bucket.
     #[inline(never)]
     fn encode_missed(&mut self, index: usize) -> Result<(), EncodeError> {
-        let Workspace { cache, pending, .. } = &mut *self.pieces.workspace;
+        let PieceEncoder {
+            vocabulary,
+            workspace: Workspace { cache, pending, .. },
+            ids,
+            sums,
+            ..
+        } = &mut *self.pieces;
         let (probe, mut buffer) = (pending.probes.get(index), Default::default());
         let piece = probe.piece(self.text, &mut buffer);
-        let ids = &mut *self.pieces.ids;
         if cache.get_missed(&probe, piece, ids) {
             return Ok(());
         }
         let before = ids.len();
-        merge::encode_piece(self.pieces.vocabulary, piece, ids)?;
-        if cache.insert_probed(&probe, piece, &ids[before..]) {
+        let is_known = encode_unknown(vocabulary, sums, (self.text, piece), ids)?;
+        if is_known && cache.insert_probed(&probe, piece, &ids[before..]) {
             let rest = index..self.pending;
             cache.view().rehash(self.text, &mut pending.probes, rest);
         }

@@ -305,6 +305,7 @@ impl Encoder {
             ids,
             mode,
             is_start: true,
+            sums: None,
             stops_at_gaps: false,
         }
     }
@@ -396,10 +397,8 @@ impl Encoder {
         let Passage { text, is_start } = passage.into();
         let mut count = 0;
         let mut ids = Vec::new();
-        let mode = match self.fused() {
-            Some(_) => Mode::Append,
-            None => Mode::COUNT,
-        };
+        let needs_ids = self.fused().is_some() || self.vocabulary.chunks().is_some();
+        let mode = if needs_ids { Mode::Append } else { Mode::COUNT };
         let mut pieces = self.piece_encoder(workspace, &mut ids, mode);
         pieces.is_start = is_start;
         self.encode_spans(&mut pieces, text, allowed, |pieces, _| {

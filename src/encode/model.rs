@@ -54,7 +54,11 @@ impl Encoder {
             ModelType::Unigram => Unigram(Box::new(unigram(model, &pieces, space)?)),
             ModelType::Word | ModelType::Char => Words(Box::new(words(model, &pieces, space)?)),
         };
-        let is_merged = matches!(engine, Listed(_));
+        let has_chunks = match &engine {
+            Listed(_) => true,
+            Unigram(unigram) => unigram.chunks().is_some_and(|chunks| chunks.unit.is_some()),
+            _ => false,
+        };
         // Those that merges make, and symbols, so that none lies across a place where nothing is joined.
         let joined = || {
             let pieces = pieces.iter();
@@ -65,10 +69,9 @@ impl Encoder {
         let (vocabulary, adjacency) = join(
             || Vocabulary::from_pieces(&pieces, &unknown, engine),
             || {
-                if is_merged {
+                if has_chunks {
                     Adjacency::of(joined().map(|piece| piece.text))
                 } else {
-                    // Sums are those of whole texts.
                     Adjacency::whole()
                 }
             },

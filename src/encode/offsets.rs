@@ -9,6 +9,7 @@ use super::segments::fuse;
 use super::special::Allowed;
 use crate::checkpoint;
 use crate::error::EncodeError;
+use crate::merge::sums::Sums;
 use crate::token::TokenId;
 use crate::util::memory::Growable;
 
@@ -240,6 +241,7 @@ impl Encoder {
         numbers: &mut Numbers,
     ) -> Result<(), EncodeError> {
         let first = pieces.ids.len();
+        pieces.sums = self.vocabulary.chunks().map(|_| Sums::at_start(first));
         let adjacency = self.splitter.adjacency();
         let mut chunk = Vec::new();
         let mut chunks = self.splitter.pieces(text);
@@ -250,7 +252,7 @@ impl Encoder {
                 if start > 0 && adjacency.is_some_and(|adjacency| adjacency.begins_word(piece)) {
                     numbers.end_piece(pieces.ids.len());
                 }
-                pieces.encode_piece(piece)?;
+                pieces.encode_piece(text.as_bytes(), piece)?;
                 if adjacency.is_none() {
                     numbers.end_piece(pieces.ids.len());
                 }

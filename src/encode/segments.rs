@@ -12,6 +12,8 @@ use super::pipeline::Prepared;
 use super::special::Allowed;
 use crate::checkpoint;
 use crate::error::EncodeError;
+use crate::merge;
+use crate::merge::sums::Sums;
 use crate::token::TokenId;
 use crate::util::memory::Growable;
 
@@ -55,21 +57,36 @@ impl Encoder {
             } => (text, behind_space),
         };
         let first = pieces.ids.len();
+        let chunks = self.vocabulary.chunks();
+        if chunks.is_some() && simdutf8::basic::from_utf8(text).is_err() {
+            // A damaged map of characters has made it: what spells a character is not known.
+            merge::encode_piece(&self.vocabulary, text, pieces.ids)?;
+            if let Some(unknown) = fused {
+                fuse(unknown, pieces.ids, first);
+            }
+            return Ok(on_step(pieces));
+        }
+        pieces.sums = chunks.map(|_| Sums::at_start(first));
         let mut start = 0;
         if behind_space {
             start = self.encode_behind_space(pieces, text)?;
+            if let Some((sums, chunks)) = pieces.sums.zip(chunks) {
+                pieces.sums = Some(sums.behind_first(chunks, pieces.ids));
+            }
         }
         let rest = &text[start..];
-        let Some(unknown) = fused else {
+        if fused.is_none() && chunks.is_none() {
             // Nothing joins ids of one piece to those of the next.
             if start > 0 && on_step(pieces).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
             return self.encode_text(pieces, rest, |pieces, _| on_step(pieces));
-        };
+        }
         let flow = self.encode_text(pieces, rest, |_, _| ControlFlow::Continue(()))?;
         debug_assert!(flow.is_continue(), "nothing stops it");
-        fuse(unknown, pieces.ids, first);
+        if let Some(unknown) = fused {
+            fuse(unknown, pieces.ids, first);
+        }
         Ok(on_step(pieces))
     }
 
@@ -86,7 +103,7 @@ impl Encoder {
         copy.with_room(text[..end.unwrap_or(text.len())].len())
             .extend_from_slice(&text[..end.unwrap_or(text.len())]);
         let encoded = if end.is_some() {
-            pieces.encode_piece(&copy)
+            pieces.encode_piece(&copy, &copy)
         } else {
             let flow = self.encode_text(pieces, &copy, |_, _| ControlFlow::Continue(()));
             flow.map(|_| ())

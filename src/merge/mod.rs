@@ -17,6 +17,7 @@ pub mod long;
 pub mod queue;
 #[doc(hidden)]
 pub mod short;
+pub(crate) mod sums;
 mod unigram;
 mod words;
 

@@ -12,7 +12,7 @@ use crate::util::memory::{self, Growable};
 use crate::vocabulary::unigram::{Origin, Unigram};
 
 /// Shorter pieces, as nearly all words are, have their sums on the stack.
-const SHORT: usize = 64;
+pub(super) const SHORT: usize = 64;
 
 /// Characters between two passes of the checkpoint: a millisecond.
 const CHECK_INTERVAL: usize = 1 << 14;
@@ -27,6 +27,11 @@ trait Sum: Copy + PartialOrd {
     fn plus(self, score: f64) -> Self;
 
     fn minus(self, other: Self) -> Self;
+
+    /// Returns a sum that was kept as a double.
+    fn of(kept: f64) -> Self;
+
+    fn kept(self) -> f64;
 }
 
 impl Sum for f64 {
@@ -40,6 +45,14 @@ impl Sum for f64 {
 
     fn minus(self, other: Self) -> Self {
         self - other
+    }
+
+    fn of(kept: f64) -> Self {
+        kept
+    }
+
+    fn kept(self) -> f64 {
+        self
     }
 }
 
@@ -55,6 +68,18 @@ impl Sum for f32 {
 
     fn minus(self, other: Self) -> Self {
         self - other
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "it was one of single precision"
+    )]
+    fn of(kept: f64) -> Self {
+        kept as Self
+    }
+
+    fn kept(self) -> f64 {
+        self.into()
     }
 }
 
@@ -102,7 +127,28 @@ pub(super) fn encode(
     piece: &[u8],
     ids: &mut Vec<TokenId>,
 ) -> Result<(), EncodeError> {
-    on_best_path(unigram, piece, |id, _| ids.with_room(1).push(id))
+    encode_after(unigram, 0.0, piece, ids).map(|_| ())
+}
+
+/// As [`encode`], behind text with a sum of scores. Returns the sum at the end.
+///
+/// # Errors
+/// As [`encode`].
+pub(super) fn encode_after(
+    unigram: &Unigram,
+    sum: f64,
+    piece: &[u8],
+    ids: &mut Vec<TokenId>,
+) -> Result<f64, EncodeError> {
+    on_best_path(unigram, sum, piece, |id, _| ids.with_room(1).push(id))
+}
+
+/// Returns the sum of scores at the end of `piece`, behind text with another one.
+///
+/// # Errors
+/// As [`encode`].
+pub(super) fn sum_behind(unigram: &Unigram, sum: f64, piece: &[u8]) -> Result<f64, EncodeError> {
+    on_best_path(unigram, sum, piece, |_, _| ())
 }
 
 /// Appends the ids of `piece` to `placed`, each with its span in the piece. The tokens of the bytes of unknown text all have
@@ -115,31 +161,36 @@ pub(super) fn placed(
     piece: &[u8],
     placed: &mut Vec<Placed>,
 ) -> Result<(), EncodeError> {
-    on_best_path(unigram, piece, |id, (start, end)| {
+    on_best_path(unigram, 0.0, piece, |id, (start, end)| {
         let span = start..end;
         placed.with_room(1).push(Placed { id, span });
     })
+    .map(|_| ())
 }
 
-/// Passes the tokens of `piece` to `each`, from left to right, with their starts and ends.
+/// Passes the tokens of `piece` behind text with a sum of scores to `each`, from left to right, with their starts and ends.
+/// Returns the sum at the end.
 fn on_best_path(
     unigram: &Unigram,
+    sum: f64,
     piece: &[u8],
     each: impl FnMut(TokenId, (usize, usize)),
-) -> Result<(), EncodeError> {
+) -> Result<f64, EncodeError> {
     match unigram.origin() {
-        Origin::Tokenizers => on_best_path_of::<f64>(unigram, piece, each),
-        Origin::SentencePiece => on_best_path_of::<f32>(unigram, piece, each),
+        Origin::Tokenizers => on_best_path_of::<f64>(unigram, sum, piece, each),
+        Origin::SentencePiece => on_best_path_of::<f32>(unigram, sum, piece, each),
     }
 }
 
 fn on_best_path_of<S: Sum>(
     unigram: &Unigram,
+    sum: f64,
     piece: &[u8],
     each: impl FnMut(TokenId, (usize, usize)),
-) -> Result<(), EncodeError> {
+) -> Result<f64, EncodeError> {
     if piece.len() < SHORT {
         let mut ends = [End::<S>::NONE; SHORT];
+        ends[0].sum = S::of(sum);
         return with_ends(unigram, piece, &mut ends[..=piece.len()], each);
     }
     if u32::try_from(piece.len()).is_err() {
@@ -147,6 +198,7 @@ fn on_best_path_of<S: Sum>(
     }
     let mut ends = memory::try_vec_with_capacity(piece.len() + 1)?;
     ends.resize(piece.len() + 1, End::<S>::NONE);
+    ends[0].sum = S::of(sum);
     with_ends(unigram, piece, &mut ends, each)
 }
 
@@ -155,8 +207,9 @@ fn with_ends<S: Sum>(
     piece: &[u8],
     ends: &mut [End<S>],
     mut each: impl FnMut(TokenId, (usize, usize)),
-) -> Result<(), EncodeError> {
+) -> Result<f64, EncodeError> {
     fill(unigram, piece, ends)?;
+    let sum = ends[piece.len()].sum.kept();
     // Turns the path around: each start gets the end of its token.
     let (mut end, mut id, mut next) = (piece.len(), NO_TOKEN, NOWHERE);
     loop {
@@ -193,7 +246,27 @@ fn with_ends<S: Sum>(
         }
         start = end;
     }
-    Ok(())
+    Ok(sum)
+}
+
+/// Returns a sum with scores added to it, one after the other; `None` if one of these sums is nearer than `reach` to where
+/// sums start again.
+pub(super) fn add(
+    origin: Origin,
+    sum: f64,
+    scores: impl Iterator<Item = f64>,
+    reach: f64,
+) -> Option<f64> {
+    fn of<S: Sum>(sum: f64, mut scores: impl Iterator<Item = f64>, reach: f64) -> Option<f64> {
+        let most = S::LARGEST.kept() - reach;
+        let far = |sum: S| (sum.kept().abs() <= most).then_some(sum);
+        let sum = scores.try_fold(S::of(sum), |sum, score| Some(far(sum)?.plus(score)));
+        far(sum?).map(S::kept)
+    }
+    match origin {
+        Origin::Tokenizers => of::<f64>(sum, scores, reach),
+        Origin::SentencePiece => of::<f32>(sum, scores, reach),
+    }
 }
 
 /// Finds the token of the greatest sum at each end.

@@ -33,6 +33,16 @@ impl ByteSpelling {
         Self { tokens, space }
     }
 
+    /// Each byte with its token.
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = (u8, &TokenId)> {
+        (0..=u8::MAX).zip(self.tokens.iter())
+    }
+
+    /// Returns whether a token is one of these.
+    pub(crate) fn has(&self, id: TokenId) -> bool {
+        self.tokens.contains(&id)
+    }
+
     /// Returns the tokens of the bytes of `text`, if each has one.
     pub(crate) fn of<'t>(&'t self, text: &'t [u8]) -> Option<impl Iterator<Item = TokenId> + 't> {
         let bytes = text.iter().flat_map(|byte| match byte {

@@ -46,7 +46,7 @@ use listed::scored::{Kind, Piece};
 use listed::{ListedMerges, Listing};
 use pair_table::PairTable;
 use tokens::Tokens;
-use unigram::{ScoreList, Unigram};
+use unigram::{Chunks, ScoreList, Unigram};
 use words::{WordList, Words};
 
 /// An immutable table of tokens and merges. See the module for its invariants.
@@ -448,6 +448,14 @@ impl Vocabulary {
             Model::Words(words) => words.unknown().is_err(),
             Model::Unigram(unigram) => unigram.unknown().is_err(),
             Model::Bytes(_) | Model::Listed(_) => false,
+        }
+    }
+
+    /// Returns what encoding by chunks needs, if the ids of a part of a text may depend on the sum of scores before it.
+    pub(crate) fn chunks(&self) -> Option<(&Unigram, &Chunks)> {
+        match &self.model {
+            Model::Unigram(unigram) => Some((unigram, unigram.chunks()?)),
+            _ => None,
         }
     }
 

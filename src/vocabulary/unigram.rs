@@ -42,6 +42,18 @@ pub enum Origin {
     SentencePiece,
 }
 
+/// What is needed to encode a text of which sums run through, by chunks: [`sums`](crate::merge::sums).
+#[derive(Debug)]
+pub(crate) struct Chunks {
+    /// What each token adds to the sum of scores. Unknown characters count once: those that are spelled with the first
+    /// token of their bytes.
+    pub(crate) steps: Vec<f64>,
+    /// The score of the greatest magnitude.
+    pub(crate) largest: f64,
+    /// The most that an addition rounds by; `None` if sums may be too large to know.
+    pub(crate) unit: Option<f64>,
+}
+
 /// Tokens with scores. See the module.
 #[derive(Debug)]
 pub struct Unigram {
@@ -52,6 +64,7 @@ pub struct Unigram {
     unknown_score: f64,
     spelling: Option<ByteSpelling>,
     origin: Origin,
+    chunks: Option<Chunks>,
 }
 
 impl Unigram {
@@ -71,6 +84,11 @@ impl Unigram {
             spelling,
             origin,
         } = list;
+        let chunks = (origin == Origin::SentencePiece).then(|| {
+            let found = texts.iter().map(|(_, id)| scores[*id as usize]);
+            let largest = found.fold(unknown_score.abs(), |most, score| most.max(score.abs()));
+            Chunks::new(&scores, largest, unknown_score, unknown, spelling.as_ref())
+        });
         let texts = texts
             .into_iter()
             .map(|(text, id)| (text, (scores[id as usize], id)));
@@ -81,6 +99,7 @@ impl Unigram {
             unknown_score,
             spelling,
             origin,
+            chunks,
         })
     }
 
@@ -136,6 +155,11 @@ impl Unigram {
         self.spelling.as_ref()
     }
 
+    /// What encoding by chunks needs, if sums run through a text.
+    pub(crate) fn chunks(&self) -> Option<&Chunks> {
+        self.chunks.as_ref()
+    }
+
     /// How sums are made, and what is unknown.
     pub(crate) fn origin(&self) -> Origin {
         self.origin
@@ -143,6 +167,43 @@ impl Unigram {
 
     /// Number of bytes that the tables occupy.
     pub(super) fn memory(&self) -> usize {
-        self.trie.memory() + size_of::<f64>() * self.scores.capacity()
+        let steps = self
+            .chunks
+            .as_ref()
+            .map_or(0, |chunks| chunks.steps.capacity());
+        self.trie.memory() + size_of::<f64>() * (self.scores.capacity() + steps)
+    }
+}
+
+impl Chunks {
+    /// Sums of SentencePiece start again beyond 100,000. Scores up to this keep those of a chunk below 2^17, and near
+    /// enough to that bound for the difference to be exact.
+    const LARGEST_SCORE: f64 = 480.0;
+
+    /// Half of the distance between two numbers of single precision below 2^17, and some more for the rounding of bounds.
+    const UNIT: f64 = 1.01 / 256.0;
+
+    fn new(
+        scores: &[f64],
+        largest: f64,
+        unknown_score: f64,
+        unknown: Option<TokenId>,
+        spelling: Option<&ByteSpelling>,
+    ) -> Self {
+        let mut steps = memory::collect(scores.iter().copied());
+        if let Some(unknown) = unknown {
+            steps[unknown as usize] = unknown_score;
+        }
+        for (byte, &id) in spelling.into_iter().flat_map(ByteSpelling::tokens) {
+            let starts_character = byte & 0xC0 != 0x80;
+            if let Some(step) = steps.get_mut(id as usize) {
+                *step = if starts_character { unknown_score } else { 0.0 };
+            }
+        }
+        Self {
+            steps,
+            largest,
+            unit: (largest <= Self::LARGEST_SCORE).then_some(Self::UNIT),
+        }
     }
 }

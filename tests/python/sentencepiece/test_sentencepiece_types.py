@@ -131,13 +131,16 @@ def test_trained_models(name: str, options: dict[str, Any], tmp_path: Path) -> N
     compare(trained(name, **options), texts, tmp_path)
 
 
-def test_sums_of_long_texts_start_again(tmp_path: Path) -> None:
-    parsed = real.parse(trained("UNIGRAM"))
-    dice = random.Random(6)
+@pytest.mark.parametrize("byte_fallback", [False, True])
+@pytest.mark.parametrize("largest", [1, 40, 300, 3000])
+def test_sums_of_long_texts_start_again(largest: int, byte_fallback: bool, tmp_path: Path) -> None:
+    parsed = real.parse(trained("UNIGRAM", byte_fallback=byte_fallback))
+    dice = random.Random(largest)
     for piece in parsed.pieces:
-        piece.score = -dice.random() * 300
-    text = "".join(dice.choices("abcdefgh -=_.", k=60_000))
-    compare(parsed.SerializeToString(), [text, "-" * 20_000], tmp_path)
+        piece.score = -dice.random() * largest
+    text = "".join(dice.choices("abcdefgh -=_.中é한\u0301", k=60_000))
+    words = " ".join(dice.choices(SAMPLE.split(), k=20_000))
+    compare(parsed.SerializeToString(), [text, words, "-" * 20_000], tmp_path)
 
 
 def test_bytes_that_are_no_text() -> None:
