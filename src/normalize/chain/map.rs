@@ -1,15 +1,18 @@
 //! Steps that change each character by itself, as one table: for each character the text that it becomes.
 //!
-//! Such are all steps of BERT's normalizer. Decomposing puts marks in order, besides: a character that becomes a mark with a
-//! class of order is *unordered*, and a text with one goes through the steps. The table is made page by page when a text needs
-//! it, by the steps themselves.
+//! Such are all steps of BERT's normalizer, and nearly those of a map of characters of a SentencePiece model. Decomposing puts
+//! marks in order, besides, and such a map looks at grapheme clusters: a character that becomes a mark with a class of order,
+//! or may be in a cluster with others, is *unsure*: it goes through the steps, together with the characters beside it. The table
+//! is made page by page when a text needs it, by the steps themselves.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use unicode_normalization_alignments::char::canonical_combining_class;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Output, Prepared};
+use crate::error::EncodeError;
 use crate::util::lazy::get_or_init_nonblocking;
 use crate::util::memory::{self, Growable};
 
@@ -24,17 +27,19 @@ const BLOCKS: usize = 1024;
 /// The character that a character becomes, or one of these. An entry above [`LONG`] has the number of a text of its page.
 type Entry = u32;
 const DROPPED: Entry = 1 << 24;
-const UNORDERED: Entry = DROPPED + 1;
+const UNSURE: Entry = DROPPED + 1;
 const LONG: Entry = 1 << 25;
 
-/// What becomes of ASCII without controls other than `\t`, `\n` and `\r`, as far as it is known without a table: in a loop
-/// that the compiler makes one of vectors. A table took four times as long, a tenth of all of encoding.
+/// What becomes of ASCII without most controls, as far as it is known without a table: in a loop that the compiler makes one of
+/// vectors. A table took four times as long, a tenth of all of encoding.
 #[derive(Clone, Copy, Debug)]
 struct Ascii {
     /// Capitals become small letters.
     lowers: bool,
     /// `\t`, `\n` and `\r` become spaces.
     blanks: bool,
+    /// `\r` is known.
+    returns: bool,
 }
 
 impl Ascii {
@@ -44,10 +49,20 @@ impl Ascii {
         let ascii = Self {
             lowers: becomes(b'A', b'a'),
             blanks: becomes(b'\t', b' '),
+            returns: entries[usize::from(b'\r')] != UNSURE,
         };
-        let mut plain = (0..0x80).filter(|&byte| is_plain(byte));
-        let made = plain.all(|byte| becomes(byte, ascii.map(byte)));
-        made.then_some(ascii)
+        let mut plain = (0..0x80).filter(|&byte| ascii.is_plain(byte));
+        let is_known = plain.all(|byte| becomes(byte, ascii.map(byte)));
+        is_known.then_some(ascii)
+    }
+
+    /// Returns whether it is known what a byte becomes.
+    #[inline]
+    fn is_plain(self, byte: u8) -> bool {
+        matches!(byte, b' '..0x7F)
+            | (byte == b'\t')
+            | (byte == b'\n')
+            | (byte == b'\r') & self.returns
     }
 
     #[inline]
@@ -65,12 +80,6 @@ impl Ascii {
     }
 }
 
-/// Returns whether a byte is of ASCII, and no control but `\t`, `\n` and `\r`.
-#[inline]
-fn is_plain(byte: u8) -> bool {
-    matches!(byte, b' '..0x7F) | (byte == b'\t') | (byte == b'\n') | (byte == b'\r')
-}
-
 #[derive(Debug)]
 struct Page {
     entries: [Entry; PAGE],
@@ -81,13 +90,18 @@ struct Page {
 #[derive(Debug)]
 pub(super) struct CharacterMap {
     pages: Vec<OnceLock<Box<Page>>>,
+    /// Number of steps that it stands for.
+    length: usize,
+    /// Whether what a character becomes stands for that character alone.
+    has_spans: bool,
     ascii: Option<Ascii>,
 }
 
 impl CharacterMap {
-    /// Returns the map of steps; `None` if a step does not change each character by itself.
+    /// Returns the map of the first of some steps, as far as they change each character by itself; `None` if none does.
     pub(super) fn of(steps: &[Prepared]) -> Option<Self> {
-        let is_of_characters = |step: &Prepared| match step {
+        let has_clusters = |step: &Prepared| matches!(step, Prepared::Precompiled(_));
+        let is_of_characters = |(number, step): &(usize, &Prepared)| match step {
             Prepared::Form(form) => form.decomposes(),
             Prepared::Lowercase
             | Prepared::StripAccents
@@ -95,14 +109,21 @@ impl CharacterMap {
             | Prepared::IsolateHan
             | Prepared::StripNonspacing
             | Prepared::Nmt => true,
+            // Behind others, clusters would be those of what these make.
+            Prepared::Precompiled(_) => *number == 0,
             _ => false,
         };
-        if steps.is_empty() || !steps.iter().all(is_of_characters) {
+        let numbered = steps.iter().enumerate();
+        let length = numbered.take_while(is_of_characters).count();
+        if length == 0 {
             return None;
         }
+        let steps = &steps[..length];
         let pages = (char::MAX as usize + 1) / PAGE;
         let mut map = Self {
             pages: (0..pages).map(|_| OnceLock::new()).collect(),
+            length,
+            has_spans: !steps.iter().any(has_clusters),
             ascii: None,
         };
         map.ascii = Ascii::of(&map.page(steps, 0).entries);
@@ -119,7 +140,13 @@ impl CharacterMap {
 
     #[cold]
     fn make_page(&self, steps: &[Prepared], number: usize) -> &Page {
-        let make = || Box::new(Page::new(steps, number * PAGE));
+        let make = || {
+            Box::new(Page::new(
+                &steps[..self.length],
+                number * PAGE,
+                !self.has_spans,
+            ))
+        };
         get_or_init_nonblocking::<Box<Page>>(&self.pages[number], make)
     }
 
@@ -128,11 +155,21 @@ impl CharacterMap {
         self.page(steps, c as usize).entries[c as usize % PAGE]
     }
 
-    /// Returns whether each character of a text becomes itself; `None` if that is not known, of an unordered character.
+    /// Number of steps that it stands for.
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Returns whether it can say which characters of a text stand for which.
+    pub(super) fn has_spans(&self) -> bool {
+        self.has_spans
+    }
+
+    /// Returns whether each character of a text becomes itself; `None` if that is not known, of an unsure character.
     pub(super) fn keeps(&self, steps: &[Prepared], text: &str) -> Option<bool> {
         for c in text.chars() {
             match self.entry(steps, c) {
-                UNORDERED => return None,
+                UNSURE => return None,
                 entry if entry != u32::from(c) => return Some(false),
                 _ => {}
             }
@@ -141,17 +178,20 @@ impl CharacterMap {
     }
 
     /// Appends what a text becomes to `out`, and for each byte of it the span of its character to `spans`, if wanted.
-    /// Returns false, and appends nothing, if there is an unordered character.
+    ///
+    /// # Errors
+    /// [`EncodeError::Interrupted`] from the checkpoint.
     pub(super) fn apply(
         &self,
         steps: &[Prepared],
         text: &str,
         out: &mut String,
         mut spans: Option<&mut Vec<Range<usize>>>,
-    ) -> bool {
-        let (written, spanned) = (out.len(), spans.as_ref().map_or(0, |spans| spans.len()));
+    ) -> Result<(), EncodeError> {
         out.with_room(text.len());
         let (mut at, mut blocks) = (0, [0; BLOCKS]);
+        // The last character that was not dropped, and where what it became starts.
+        let (mut before, mut made_before) = (0, out.len());
         while at < text.len() {
             let length = self.map_blocks(&text.as_bytes()[at..], &mut blocks);
             if length > 0 {
@@ -161,19 +201,33 @@ impl CharacterMap {
                     memory::extend(spans, (at..at + length).map(|at| at..at + 1));
                 }
                 at += length;
+                (before, made_before) = (at - 1, out.len() - 1);
                 continue;
             }
             let end = text.len().min(at + BLOCK);
-            for c in text[at..].chars() {
+            while at < end {
+                let c = text[at..].chars().next().expect("it is not the end");
                 let start = out.len();
                 match self.entry(steps, c) {
-                    DROPPED => {}
-                    UNORDERED => {
-                        out.truncate(written);
-                        if let Some(spans) = spans {
-                            spans.truncate(spanned);
+                    DROPPED => {
+                        // It keeps nothing apart.
+                        at += c.len_utf8();
+                        continue;
+                    }
+                    UNSURE => {
+                        if let Some(spans) = &mut spans {
+                            spans.truncate(spans.len() - (start - made_before));
                         }
-                        return false;
+                        out.truncate(made_before);
+                        let end = self.sure_from(steps, text, at);
+                        let first = spans.as_ref().map_or(0, |spans| spans.len());
+                        super::run(steps, &text[before..end], out, spans.as_deref_mut())?;
+                        for span in spans.iter_mut().flat_map(|spans| &mut spans[first..]) {
+                            *span = before + span.start..before + span.end;
+                        }
+                        at = end;
+                        (before, made_before) = (at, out.len());
+                        continue;
                     }
                     entry => {
                         if let Some(made) = char::from_u32(entry) {
@@ -184,17 +238,27 @@ impl CharacterMap {
                         }
                     }
                 }
-                let span = at..at + c.len_utf8();
-                at = span.end;
+                (before, made_before) = (at, start);
+                at += c.len_utf8();
                 if let Some(spans) = &mut spans {
-                    memory::extend(spans, std::iter::repeat_n(span, out.len() - start));
-                }
-                if at >= end {
-                    break;
+                    memory::extend(spans, std::iter::repeat_n(before..at, out.len() - start));
                 }
             }
         }
-        true
+        Ok(())
+    }
+
+    /// Returns the first place from a place on that is between two characters that are neither unsure nor dropped.
+    fn sure_from(&self, steps: &[Prepared], text: &str, at: usize) -> usize {
+        let mut is_sure = false;
+        for (place, c) in text[at..].char_indices() {
+            let here = !matches!(self.entry(steps, c), UNSURE | DROPPED);
+            let was_sure = std::mem::replace(&mut is_sure, here);
+            if was_sure && is_sure {
+                return at + place;
+            }
+        }
+        text.len()
     }
 
     /// Writes what the first blocks of `bytes` become, as far as it is known without looking characters up. Returns the
@@ -207,7 +271,10 @@ impl CharacterMap {
         let (to, _) = made.as_chunks_mut::<BLOCK>();
         let mut count = 0;
         for (from, to) in from.iter().zip(to) {
-            if !from.iter().fold(true, |all, &byte| all & is_plain(byte)) {
+            if !from
+                .iter()
+                .fold(true, |all, &byte| all & ascii.is_plain(byte))
+            {
                 break;
             }
             *to = from.map(|byte| ascii.map(byte));
@@ -218,9 +285,13 @@ impl CharacterMap {
 }
 
 impl Page {
-    fn new(steps: &[Prepared], first: usize) -> Self {
+    /// Makes the entries of a page. Characters that may be in clusters with others are unsure if the steps look `by_clusters`.
+    fn new(steps: &[Prepared], first: usize, by_clusters: bool) -> Self {
         let mut long = Vec::new();
         let mut entry = |c: char| {
+            if by_clusters && joins_clusters(c) {
+                return UNSURE;
+            }
             let mut text = c.to_string();
             for step in steps {
                 let mut output = Output::new(&text, false);
@@ -229,7 +300,7 @@ impl Page {
                 text = output.finish().0;
             }
             if text.chars().any(|c| canonical_combining_class(c) != 0) {
-                return UNORDERED;
+                return UNSURE;
             }
             let mut characters = text.chars();
             match (characters.next(), characters.next()) {
@@ -252,9 +323,20 @@ impl Page {
     }
 }
 
+/// Returns whether a character may be in a grapheme cluster with others. Two characters that may not are never in one: in each
+/// pair that a cluster holds, one joins a letter or a syllable before it, what follows it, or its like.
+fn joins_clusters(c: char) -> bool {
+    let is_one = |text: [char; 2]| String::from_iter(text).graphemes(true).count() == 1;
+    ['a', '가', c].iter().any(|&before| is_one([before, c]))
+        || ['a', '\n'].iter().any(|&after| is_one([c, after]))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{Chain, Step};
+    use std::sync::Arc;
+
+    use super::super::{Chain, Precompiled, Step};
+    use crate::normalize::rules::charsmap;
 
     fn chains() -> Vec<Vec<Step>> {
         vec![
@@ -269,12 +351,27 @@ mod tests {
             vec![Step::Nfkd, Step::StripAccents, Step::Lowercase],
             vec![Step::Nmt],
             vec![Step::Nfd],
+            vec![Step::Precompiled(precompiled())],
+            vec![Step::Precompiled(precompiled()), Step::Lowercase],
         ]
     }
 
-    /// Compares the map with the steps, text and spans.
+    fn precompiled() -> Arc<Precompiled> {
+        let blob = charsmap("nmt_nfkc").expect("it has a name");
+        Arc::new(Precompiled::parse(blob).expect("it is a map"))
+    }
+
+    /// Compares the map with the steps, text and spans, and text alone.
     fn compare(mapped: &Chain, by_steps: &Chain, text: &str) {
         assert!(mapped.map.is_some());
+        let [found, expected] = [mapped, by_steps].map(|chain| {
+            let mut out = String::new();
+            chain
+                .normalize(text, &mut out, None)
+                .expect("nothing fails");
+            out
+        });
+        assert_eq!(found, expected, "{text:?}");
         let [found, expected] = [mapped, by_steps].map(|chain| {
             let (mut out, mut spans) = ("before".to_owned(), Vec::new());
             chain
@@ -334,6 +431,18 @@ mod tests {
             "\u{1D160}",
             " ",
             "≠",
+            "\r",
+            "\n",
+            "ﬁ",
+            "\u{1112}",
+            "\u{1161}",
+            "\u{11AB}",
+            "🇩",
+            "👩",
+            "\u{200D}",
+            "\u{600}",
+            "क",
+            "\u{94D}",
         ];
         let mut state = 3_u64;
         let mut number = |below: usize| {

@@ -87,7 +87,7 @@ pub enum Find {
 #[derive(Debug, Default)]
 pub struct Chain {
     steps: Vec<Prepared>,
-    /// The text that the steps make of each character, if they change each by itself.
+    /// The text that the first steps make of each character, if they change each by itself.
     map: Option<CharacterMap>,
 }
 
@@ -175,9 +175,10 @@ impl Chain {
 
     /// Returns whether `text` stays as it is. False, too, if it is replaced by the same.
     pub fn keeps(&self, text: &str) -> bool {
-        let mapped = self.map.as_ref().map(|map| map.keeps(&self.steps, text));
-        let by_steps = || self.steps.iter().all(|step| step.keeps(text));
-        mapped.flatten().unwrap_or_else(by_steps)
+        let mapped = self.map.as_ref();
+        let mapped = mapped.and_then(|map| Some((map.length(), map.keeps(&self.steps, text)?)));
+        let (known, keeps) = mapped.unwrap_or((0, true));
+        keeps && self.steps[known..].iter().all(|step| step.keeps(text))
     }
 
     /// Appends the normalized `text` to `out`. If `spans` are wanted, appends for each byte of output the span of the
@@ -189,45 +190,62 @@ impl Chain {
         &self,
         text: &str,
         out: &mut String,
-        mut spans: Option<&mut Vec<Range<usize>>>,
+        spans: Option<&mut Vec<Range<usize>>>,
     ) -> Result<(), EncodeError> {
-        if let Some(map) = &self.map
-            && map.apply(&self.steps, text, out, spans.as_deref_mut())
-        {
-            return Ok(());
-        }
-        let mut current = Cow::Borrowed(text);
-        // For each byte of `current` the start of a character of `text`; none as long as they are the same.
-        let mut origins: Option<Vec<usize>> = None;
-        for step in &self.steps {
-            if step.keeps(&current) {
-                continue;
-            }
-            let mut output = Output::new(&current, spans.is_some());
-            step.apply(&mut output)?;
-            let (made, sources) = output.finish();
-            current = Cow::Owned(made);
-            origins = sources.map(|sources| match origins {
-                Some(origins) => memory::collect(sources.into_iter().map(|at| origins[at])),
-                None => sources,
-            });
-        }
-        out.with_room(current.len()).push_str(&current);
-        let Some(spans) = spans else {
-            return Ok(());
+        let Some(map) = &self.map else {
+            return run(&self.steps, text, out, spans);
         };
-        let mut push = |start: usize, count: usize| {
-            let length = text[start..].chars().next().map_or(0, char::len_utf8);
-            memory::extend(spans, std::iter::repeat_n(start..start + length, count));
-        };
-        match origins {
-            Some(origins) => origins.into_iter().for_each(|start| push(start, 1)),
-            None => text
-                .char_indices()
-                .for_each(|(start, c)| push(start, c.len_utf8())),
+        let (mapped, rest) = self.steps.split_at(map.length());
+        if spans.is_some() && !(rest.is_empty() && map.has_spans()) {
+            return run(&self.steps, text, out, spans);
         }
-        Ok(())
+        if rest.is_empty() {
+            return map.apply(mapped, text, out, spans);
+        }
+        let mut made = String::new();
+        map.apply(mapped, text, &mut made, None)?;
+        run(rest, &made, out, None)
     }
+}
+
+/// As [`Chain::normalize`], by steps one after the other.
+fn run(
+    steps: &[Prepared],
+    text: &str,
+    out: &mut String,
+    spans: Option<&mut Vec<Range<usize>>>,
+) -> Result<(), EncodeError> {
+    let mut current = Cow::Borrowed(text);
+    // For each byte of `current` the start of a character of `text`; none as long as they are the same.
+    let mut origins: Option<Vec<usize>> = None;
+    for step in steps {
+        if step.keeps(&current) {
+            continue;
+        }
+        let mut output = Output::new(&current, spans.is_some());
+        step.apply(&mut output)?;
+        let (made, sources) = output.finish();
+        current = Cow::Owned(made);
+        origins = sources.map(|sources| match origins {
+            Some(origins) => memory::collect(sources.into_iter().map(|at| origins[at])),
+            None => sources,
+        });
+    }
+    out.with_room(current.len()).push_str(&current);
+    let Some(spans) = spans else {
+        return Ok(());
+    };
+    let mut push = |start: usize, count: usize| {
+        let length = text[start..].chars().next().map_or(0, char::len_utf8);
+        memory::extend(spans, std::iter::repeat_n(start..start + length, count));
+    };
+    match origins {
+        Some(origins) => origins.into_iter().for_each(|start| push(start, 1)),
+        None => text
+            .char_indices()
+            .for_each(|(start, c)| push(start, c.len_utf8())),
+    }
+    Ok(())
 }
 
 impl Prepared {
