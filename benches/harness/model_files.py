@@ -84,7 +84,7 @@ def write_native(vocabulary: str, folder: Path) -> Files:
 
 
 def write_sample(corpus: Path | None, skipped: int, folder: Path) -> None:
-    """Writes text to train Unigram models, of the corpus behind what is measured, `skipped` characters of each."""
+    """Writes text to train Unigram models, of the corpus behind the characters that are measured."""
     texts = read_texts(corpus, skipped + SAMPLE_BYTES).values()
     lines = [line for text in texts for line in text[skipped:].splitlines() if len(line) < LINE_BYTES // 4]
     (folder / "sample.txt").write_text("\n".join(lines or ["a"]), encoding="utf-8")
@@ -149,5 +149,5 @@ MODELS: dict[str, tuple[str, Callable[[Path], Files]]] = {
     **{name: ("general", partial(write_chain, *chain)) for name, chain in GENERAL.items()},
     "BERT": ("words", write_words),
     "XLM-R": ("scores", write_scores_json),
-    "T5, .model": ("scores", write_scores),
+    "T5 (.model)": ("scores", write_scores),
 }

@@ -61,8 +61,8 @@ class Cell:
         load: Milliseconds until it is ready, in the process that has imported it.
         cold: MB/s over text that the process has not seen.
         warm: MB/s over the same text, seen before.
-        ids_equal: Whether the ids are those of the library that the file is made for; `None` if the engine reads
-            a `.model` of the same scores, which it adds up in another way.
+        ids_equal: Whether the ids are those of the library that the file is made for; `None` if the engine
+            reads a `.model` of the same scores, which it adds up in another way.
     """
 
     model: str
@@ -283,10 +283,6 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if any(cell.ids_equal is False for cell in cells) else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
-
-
 # The table, targets and page on models' own tokenizer files, from the cells of `harness.models`.
 
 NAME = "models"
@@ -390,3 +386,7 @@ def section(result: Result, cells: Sequence[Cell]) -> str:
         f'{provenance(result)}\n`make bench-models ARGS="--corpus DIR"` measures again.\n\n{METHOD}\n\n'
         f"{table(cells)}\n",
     )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
