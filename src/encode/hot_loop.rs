@@ -111,7 +111,7 @@ pub(super) struct PieceEncoder<'a> {
     /// Whether the text that is encoded starts a text, or follows another part of it: a model treats the start as
     /// nothing else.
     pub(super) is_start: bool,
-    /// What is known of the text before a piece, where its ids may depend on that.
+    /// The sum of scores before a piece, where its ids may depend on that.
     pub(super) sums: Option<Sums>,
     /// Whether a step ends before text that is in no piece, so that nothing but its pieces is in its span.
     pub(super) stops_at_gaps: bool,

@@ -12,7 +12,7 @@ use crate::unicode::character::length_of;
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::unigram::{Chunks, Unigram};
 
-/// What is known of the text before a chunk.
+/// The sum of scores before a chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sums {
     /// The sum of scores at the last place where it was needed.
@@ -120,7 +120,7 @@ fn sum_after(unigram: &Unigram, chunks: &Chunks, sum: f64, ids: &[TokenId]) -> O
     unigram::add(unigram.origin(), sum, scores, chunks.largest * SHORT as f64)
 }
 
-/// What the sum at the end of a token may be, less the one at the start of its chunk.
+/// Bounds of the sum at the end of a token, less the one at the start of its chunk.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     /// The greatest sum if nothing is rounded, and where its last token starts.

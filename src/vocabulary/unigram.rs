@@ -42,10 +42,10 @@ pub enum Origin {
     SentencePiece,
 }
 
-/// What is needed to encode a text of which sums run through, by chunks: [`sums`](crate::merge::sums).
+/// Numbers to encode a text by chunks, if sums of scores run through it: see [`sums`](crate::merge::sums).
 #[derive(Debug)]
 pub(crate) struct Chunks {
-    /// What each token adds to the sum of scores. Unknown characters count once: those that are spelled with the first
+    /// The number that each token adds to the sum of scores. Unknown characters count once: those that are spelled with the first
     /// token of their bytes.
     pub(crate) steps: Vec<f64>,
     /// The score of the greatest magnitude.
@@ -155,7 +155,7 @@ impl Unigram {
         self.spelling.as_ref()
     }
 
-    /// What encoding by chunks needs, if sums run through a text.
+    /// Numbers to encode by chunks, if sums run through a text.
     pub(crate) fn chunks(&self) -> Option<&Chunks> {
         self.chunks.as_ref()
     }

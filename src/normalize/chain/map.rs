@@ -30,8 +30,7 @@ const DROPPED: Entry = 1 << 24;
 const UNSURE: Entry = DROPPED + 1;
 const LONG: Entry = 1 << 25;
 
-/// What becomes of ASCII without most controls, as far as it is known without a table: in a loop that the compiler makes one of
-/// vectors. A table took four times as long, a tenth of all of encoding.
+/// Maps ASCII without most controls, if that takes no table: in a loop that the compiler makes one of vectors. A table took four times as long, a tenth of all of encoding.
 #[derive(Clone, Copy, Debug)]
 struct Ascii {
     /// Capitals become small letters.

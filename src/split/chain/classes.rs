@@ -205,7 +205,7 @@ impl Classes {
     }
 }
 
-/// What a block begins with.
+/// The beginning of a block.
 pub(in crate::split) enum Found {
     /// Pieces, and where one may start behind them.
     Pieces(Spans<true>, usize),
