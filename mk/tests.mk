@@ -8,6 +8,16 @@ $(VENV)/%/engine: pyproject.toml
 	$(VENV)/$*/bin/python -m pip install --quiet --group engines $(MORE) --editable ".[$*]"
 	touch $@
 
+$(VENV)/embedding/engine: pyproject.toml
+	$(PYTHON) -m venv $(VENV)/embedding
+	$(VENV)/embedding/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)/embedding/bin/python -m pip install --quiet --group engines --group embedding --editable .
+	touch $@
+
+.PHONY: test-embedding
+test-embedding: build $(VENV)/embedding/engine ## A tokenizer of sentence-transformers before and after it is accelerated (1 minute)
+	$(VENV)/embedding/bin/python -m pytest tests/engines/embedding
+
 .PHONY: test-ray
 test-ray: build $(VENV)/ray/engine ## Results and faults on a cluster of three Ray nodes, all on this machine (2 minutes)
 	$(VENV)/ray/bin/python -m pytest tests/engines/ray

@@ -1,11 +1,12 @@
-"""Compare this library with tiktoken and SentencePiece on your own files: ids, arrays, batches, and decoding.
+"""Compare this library with tiktoken, SentencePiece and `tokenizers` on your own files: ids and decoding.
 
     PYTHONPATH=tests python -m programs.verify DIR [--encodings NAME ...]
 
 Every file below DIR is read as UTF-8, with replacement characters for invalid bytes, and encoded with every
 encoding by both libraries: as one document and in pieces of 4 KB. Needs no network: tiktoken reads our
-exports, and the SentencePiece models are those that mistral-common brings along. Exits with 1 if there is any
-difference.
+exports, the SentencePiece models are those that mistral-common brings along and a Unigram model that is
+trained here, and of WordPiece, WordLevel and Unigram there are stand-ins of published files. Exits with 1 if
+there is any difference.
 """
 
 # ruff: noqa: T201 - a script: it prints
@@ -16,6 +17,7 @@ import argparse
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -23,14 +25,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tiktoken
+import tokenizers
 
 import bytemill
 from support.differences import first_difference
 from support.offline_tiktoken import NAMES, offline_tiktoken
-from support.sentencepiece import PUBLISHED, library, published_path
+from support.open_models import file_of
+from support.sentencepiece import PUBLISHED, library, published_path, trained
 
 PIECE = 4096
+LONG_PIECE = 1 << 18
 WORKERS = 2
+
+# A `tokenizer.json` of each kind of model that is not BPE, by the family in `support.open_models`.
+FILES = {"WordPiece": "bert-uncased", "WordLevel": "word-level", "Unigram": "xlm-roberta"}
+# A `.model`.
+TRAINED = "Unigram model"
 
 
 class Result(NamedTuple):
@@ -115,6 +125,24 @@ def compare_model(text: str, ours: bytemill.Encoding, theirs: Any) -> Iterator[t
     yield "decode_batch", None if decoded == theirs.decode(expected) else "other texts"
 
 
+def compare_file(text: str, ours: bytemill.Encoding, theirs: Any) -> Iterator[tuple[str, str | None]]:
+    """Does as `compare` with a `tokenizer.json`; `theirs` is the `Tokenizer`, too large for more."""
+    for size in (PIECE, LONG_PIECE):
+        pieces = [text[start : start + size] for start in range(0, len(text), size)]
+        expected = theirs.encode_batch(pieces, add_special_tokens=False)
+        ids = [each.ids for each in expected]
+        batch = ours.encode_batch(pieces, num_threads=2, allowed_special="all")
+        yield f"encode_batch of {size}", first_piece(pieces, batch, ids, ours)
+        counts = ours.count_batch(pieces, allowed_special="all").tolist()
+        yield f"count_batch of {size}", None if counts == list(map(len, ids)) else "other numbers"
+        for piece, encoding in zip(pieces, expected, strict=True):
+            _, starts, ends = ours.encode_with_offsets(piece, allowed_special="all")
+            if list(zip(starts.tolist(), ends.tolist(), strict=True)) != encoding.offsets:
+                yield f"encode_with_offsets of {size}", f"other offsets in the piece {piece[:80]!r}..."
+        decoded = theirs.decode_batch(ids, skip_special_tokens=False)
+        yield f"decode_batch of {size}", None if ours.decode_batch(batch) == decoded else "other texts"
+
+
 def verify(
     path: Path,
     ours: bytemill.Encoding,
@@ -131,12 +159,30 @@ def comparison(name: str, encodings: Mapping[str, tiktoken.Encoding]) -> Callabl
     if name in encodings:
         ours = bytemill.get_encoding(name)
         return partial(verify, ours=ours, compare=partial(compare, theirs=encodings[name]))
-    path = published_path(name)
-    assert path is not None
-    processor = library().SentencePieceProcessor(model_file=str(path))
-    return partial(
-        verify, ours=bytemill.Encoding.from_file(path), compare=partial(compare_model, theirs=processor)
-    )
+    if name in FILES:
+        contents = file_of(FILES[name]).decode()
+        tokenizer = tokenizers.Tokenizer.from_str(contents)
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+            # An encoding adds no tokens around a text.
+            warnings.simplefilter("ignore", UserWarning)
+            saved = Path(folder, "tokenizer.json")
+            saved.write_text(contents, encoding="utf-8")
+            file = bytemill.Encoding.from_file(saved)
+        return partial(verify, ours=file, compare=partial(compare_file, theirs=tokenizer))
+    if name == TRAINED:
+        model = trained("nmt_nfkc", 2000, model_type="unigram", hard_vocab_limit=False)
+    else:
+        path = published_path(name)
+        assert path is not None
+        model = path.read_bytes()
+    processor = library().SentencePieceProcessor(model_proto=model)
+    with tempfile.TemporaryDirectory() as folder:
+        saved = Path(folder, "tokenizer.model")
+        saved.write_bytes(model)
+        ours = bytemill.Encoding.from_file(saved)
+    return partial(verify, ours=ours, compare=partial(compare_model, theirs=processor))
 
 
 def main() -> int:
@@ -145,6 +191,7 @@ def main() -> int:
         description="Compare this library with tiktoken and SentencePiece on every file below a folder."
     )
     installed = [name for name in PUBLISHED if published_path(name) is not None]
+    installed += [TRAINED, *FILES]
     parser.add_argument("folder", type=Path, metavar="DIR")
     parser.add_argument("--encodings", nargs="+", choices=[*NAMES, *installed], metavar="NAME")
     arguments = parser.parse_args()

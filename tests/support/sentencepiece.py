@@ -143,13 +143,13 @@ def corpus() -> tuple[str, ...]:
 
 
 @functools.cache
-def trained(rule: str = "identity", size: int = 800, **options: Any) -> bytes:
+def trained(rule: str = "identity", size: int = 800, *, model_type: str = "bpe", **options: Any) -> bytes:
     """Returns a model trained by the real package."""
     written = io.BytesIO()
     library().SentencePieceTrainer.train(
         sentence_iterator=iter(corpus()),
         model_writer=written,
-        model_type="bpe",
+        model_type=model_type,
         vocab_size=size,
         normalization_rule_name=rule,
         minloglevel=2,
