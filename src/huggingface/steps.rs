@@ -102,16 +102,27 @@ fn add_normalizer(step: &At<'_>, read: &mut Vec<normalize::Step>) -> Result<(), 
         }
         "Prepend" => Step::Prepend(step.get("prepend")?.text()?.to_owned()),
         "Replace" => {
-            let find = match pattern(&step.get("pattern")?)? {
-                Pattern::Text(text) => Find::Text(text),
-                Pattern::Regex(regex) => Find::Regex(Box::new(self::regex(step, &regex)?)),
-            };
             let content = step.get("content")?.text()?.to_owned();
-            Step::Replace { find, content }
+            match pattern(&step.get("pattern")?)? {
+                Pattern::Regex(regex) if is_start(&regex) => Step::Insert(content),
+                Pattern::Regex(regex) if regex != " " => Step::Replace {
+                    find: Find::Regex(Box::new(self::regex(step, &regex)?)),
+                    content,
+                },
+                Pattern::Text(text) | Pattern::Regex(text) => Step::Replace {
+                    find: Find::Text(text),
+                    content,
+                },
+            }
         }
         _ => return Err(kind.refuse(format!("the normalizer {name} is not supported"))),
     });
     Ok(())
+}
+
+/// Returns whether a regular expression matches the start of a text and nothing else: that of a line, but behind no newline.
+fn is_start(regex: &str) -> bool {
+    [r"(?<!\n)^", "(?<!\n)^"].contains(&regex)
 }
 
 /// Compiles a regular expression of the file.
@@ -153,6 +164,11 @@ fn add_step(step: &At<'_>, read: &mut PreTokenizer) -> Result<(), FileError> {
             pattern: pattern(&step.get("pattern")?)?,
             behavior: behavior(&step.get("behavior")?)?,
             invert: step.get("invert")?.flag()?,
+        }),
+        "CharDelimiterSplit" => steps.push(Step::Split {
+            pattern: Pattern::Text(step.get("delimiter")?.text()?.to_owned()),
+            behavior: Behavior::Removed,
+            invert: false,
         }),
         "Digits" => steps.push(Step::Digits {
             individual: step.get("individual_digits")?.flag()?,
@@ -505,6 +521,16 @@ fn step(step: &At<'_>) -> Result<DecoderStep, FileError> {
                         .refuse("expected a text that is not empty"));
                 }
                 Pattern::Text(text) => DecoderStep::Replace { text, content },
+                // One space at the start of a text.
+                Pattern::Regex(regex)
+                    if content.is_empty() && regex.strip_suffix(' ').is_some_and(is_start) =>
+                {
+                    DecoderStep::Strip {
+                        content: ' ',
+                        start: 1,
+                        stop: 0,
+                    }
+                }
                 Pattern::Regex(_) => {
                     return Err(step
                         .get("pattern")?

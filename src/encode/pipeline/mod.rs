@@ -45,10 +45,19 @@ pub enum Prefix {
     Nothing,
     /// Before each gap, after it has been normalized, and before normalized added tokens are found in it.
     Always,
+    /// As [`Always`](Self::Always), but it stands for nothing of the text, not for its first character.
+    AlwaysEmpty,
     /// Before each segment that does not begin with one.
     UnlessSpace,
     /// As [`UnlessSpace`](Self::UnlessSpace), if the segment is the start of the text.
     FirstUnlessSpace,
+}
+
+impl Prefix {
+    /// Returns whether a space is put before each gap.
+    fn is_always(self) -> bool {
+        matches!(self, Self::Always | Self::AlwaysEmpty)
+    }
 }
 
 /// Where spaces stand for U+2581, as they do in vocabularies whose tables know that mark as a space.
@@ -177,11 +186,14 @@ impl Pipeline {
             }
             start = end;
         }
-        if self.prefix == Prefix::Always && gap.is_start && !out.is_empty() {
+        if self.prefix.is_always() && gap.is_start && !out.is_empty() {
             out.with_room(1).insert(0, ' ');
             if let Some(spans) = spans {
                 // It stands for what the first character stands for.
-                let first = spans[0].clone();
+                let mut first = spans[0].clone();
+                if self.prefix == Prefix::AlwaysEmpty {
+                    first.end = first.start;
+                }
                 spans.with_room(1).insert(0, first);
             }
         }
@@ -193,7 +205,7 @@ impl Pipeline {
         let is_space = segment.starts_with(SPACE)
             || self.marks == Marks::Segments && segment.starts_with(MARK);
         match self.prefix {
-            Prefix::Nothing | Prefix::Always => false,
+            Prefix::Nothing | Prefix::Always | Prefix::AlwaysEmpty => false,
             Prefix::UnlessSpace => !is_space,
             Prefix::FirstUnlessSpace => is_first && !is_space,
         }
@@ -389,7 +401,7 @@ impl Prepared {
         let raw = added.raw.as_ref();
         let is_behind_none = match pipeline.prefix {
             Prefix::Nothing => true,
-            Prefix::Always => !raw.is_some_and(|raw| raw.may_end_in(before)),
+            Prefix::Always | Prefix::AlwaysEmpty => !raw.is_some_and(|raw| raw.may_end_in(before)),
             Prefix::UnlessSpace | Prefix::FirstUnlessSpace => false,
         };
         !has_mark
@@ -419,6 +431,11 @@ impl Prepared {
         self.pipeline.fused
     }
 
+    /// Returns whether the space that is put before a gap stands for nothing.
+    pub(super) fn has_empty_prefix(&self) -> bool {
+        self.pipeline.prefix == Prefix::AlwaysEmpty
+    }
+
     /// Returns a part of a segment with marks where spaces stand for them.
     fn with_marks(&self, part: &str) -> String {
         match self.pipeline.marks {
@@ -445,7 +462,7 @@ impl Prepared {
     ) -> Result<ControlFlow<()>, EncodeError> {
         let Self { pipeline, added } = self;
         let may_be_first = gap.offset == 0 && pipeline.prefix == Prefix::FirstUnlessSpace;
-        let is_always = pipeline.prefix == Prefix::Always && gap.is_start;
+        let is_always = pipeline.prefix.is_always() && gap.is_start;
         // A token of normalized text may begin with the space that is put in front.
         let has_space_before = is_always && added.normalized.is_empty();
         let is_kept = pipeline.normalization.keeps(gap) && (!is_always || has_space_before);

@@ -96,7 +96,11 @@ impl Encoder {
                     // An empty span stands for the character before it, a space before the one after.
                     let end = (piece.start + token.span.end).saturating_sub(before).max(1);
                     let start = (piece.start + token.span.start).saturating_sub(before);
-                    let span = gap.span(origin, start.min(end - 1)..end);
+                    let mut span = gap.span(origin, start.min(end - 1)..end);
+                    if behind_space && rules.has_empty_prefix() && piece.start + token.span.end == 1
+                    {
+                        span.end = span.start;
+                    }
                     let is_fused = rules.fused() == Some(token.id)
                         && spans.ids.len() > first
                         && spans.ids.last() == Some(&token.id);

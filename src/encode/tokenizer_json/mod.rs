@@ -234,6 +234,18 @@ fn plan(file: &TokenizerFile<'_>) -> Result<Plan, FileError> {
         prefix,
         steps: pre_tokenizer.steps.clone(),
     };
+    let marked = marked(&file.normalizers).filter(|_| !pre_tokenizer.is_byte_level);
+    let normalizers = marked
+        .as_ref()
+        .map_or(&file.normalizers, |marked| &marked.normalizers);
+    if normalizers
+        .iter()
+        .any(|step| matches!(step, Normalizing::Insert(_)))
+    {
+        let reason =
+            "a Replace at the start of a text is only supported before one of spaces by marks";
+        return Err(FileError::new("normalizer", reason));
+    }
     if pre_tokenizer.is_byte_level {
         let prefix = if pre_tokenizer.adds_space {
             Prefix::UnlessSpace
@@ -243,7 +255,7 @@ fn plan(file: &TokenizerFile<'_>) -> Result<Plan, FileError> {
         return Ok(plain(prefix));
     }
     let steps = without_marks(&pre_tokenizer.steps);
-    match (marked(&file.normalizers), &pre_tokenizer.metaspace, steps) {
+    match (marked, &pre_tokenizer.metaspace, steps) {
         (Some(marked), None, Some(steps)) => Ok(Plan { steps, ..marked }),
         (marked, Some(metaspace), Some(steps)) => with_metaspace(file, marked, metaspace, steps),
         (_, None, _) => Ok(plain(Prefix::Nothing)),
@@ -334,6 +346,10 @@ fn marked(normalizers: &[Normalizing]) -> Option<Plan> {
         } => text == " " && content.chars().eq([MARK]),
         _ => false,
     };
+    let is_empty_prefix = |step: &Normalizing| match step {
+        Normalizing::Insert(text) => text.chars().eq([MARK]),
+        _ => false,
+    };
     let is_prefix = |step: &Normalizing, spaces_too: bool| match step {
         Normalizing::Prepend(text) => text.chars().eq([MARK]) || spaces_too && text == " ",
         _ => false,
@@ -344,6 +360,9 @@ fn marked(normalizers: &[Normalizing]) -> Option<Plan> {
         }
         [rest @ .., replace, prepend] if is_mark(replace) && is_prefix(prepend, false) => {
             (rest, Prefix::Always)
+        }
+        [rest @ .., insert, replace] if is_mark(replace) && is_empty_prefix(insert) => {
+            (rest, Prefix::AlwaysEmpty)
         }
         [rest @ .., replace] if is_mark(replace) => (rest, Prefix::Nothing),
         _ => return None,

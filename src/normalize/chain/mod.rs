@@ -65,6 +65,9 @@ pub enum Step {
     },
     /// This is put in front of a text that is not empty.
     Prepend(String),
+    /// As [`Prepend`](Self::Prepend), but it stands for nothing of the text. A chain says that it stands for the first
+    /// character: who wants spans puts it there.
+    Insert(String),
     /// Each match becomes `content`.
     Replace {
         /// The text or pattern that is searched for.
@@ -263,8 +266,10 @@ impl Prepared {
             Step::Nmt => Self::Nmt,
             Step::Precompiled(map) => Self::Precompiled(map),
             Step::Strip { left, right } => Self::Strip { left, right },
-            Step::Prepend(text) if text.is_empty() => return Err(NormalizerError::EmptyPrepend),
-            Step::Prepend(text) => Self::Prepend(text),
+            Step::Prepend(text) | Step::Insert(text) if text.is_empty() => {
+                return Err(NormalizerError::EmptyPrepend);
+            }
+            Step::Prepend(text) | Step::Insert(text) => Self::Prepend(text),
             Step::Replace { find, content } => match find {
                 Find::Text(text) if text.is_empty() => return Err(NormalizerError::MatchesEmpty),
                 Find::Text(text) => {

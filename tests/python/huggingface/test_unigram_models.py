@@ -276,6 +276,11 @@ CHAINS: dict[str, Any] = {
     "T5 without legacy": lambda: (precompiled(), metaspace("first")),
     "Nmt": lambda: (normalizers.Nmt(), by_words()),
     "ruri": lambda: (None, metaspace("never", split=False)),
+    "llm-jp": lambda: (
+        normalizers.Sequence([replace(r"(?<!\n)^", MARK), replace(" ", MARK)]),
+        None,
+    ),
+    "delimiter": lambda: (None, pre_tokenizers.CharDelimiterSplit("-")),
     "words alone": lambda: (None, pre_tokenizers.WhitespaceSplit()),
     "nothing": lambda: (None, None),
 }
@@ -352,6 +357,10 @@ def test_every_character_is_mapped_as_there() -> None:
         (
             {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}},
             "ByteLevel before",
+        ),
+        (
+            {"normalizer": {"type": "Replace", "pattern": {"Regex": r"(?<!\n)^"}, "content": "x"}},
+            "normalizer: a Replace at the start",
         ),
         (
             {"normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}},

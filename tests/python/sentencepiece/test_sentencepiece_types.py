@@ -131,10 +131,10 @@ def test_trained_models(name: str, options: dict[str, Any], tmp_path: Path) -> N
     compare(trained(name, **options), texts, tmp_path)
 
 
-@pytest.mark.parametrize("byte_fallback", [False, True])
+@pytest.mark.parametrize("options", [{}, {"byte_fallback": True}], ids=str)
 @pytest.mark.parametrize("largest", [1, 40, 300, 3000])
-def test_sums_of_long_texts_start_again(largest: int, byte_fallback: bool, tmp_path: Path) -> None:
-    parsed = real.parse(trained("UNIGRAM", byte_fallback=byte_fallback))
+def test_sums_of_long_texts_start_again(largest: int, options: dict[str, Any], tmp_path: Path) -> None:
+    parsed = real.parse(trained("UNIGRAM", **options))
     dice = random.Random(largest)
     for piece in parsed.pieces:
         piece.score = -dice.random() * largest

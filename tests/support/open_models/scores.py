@@ -86,6 +86,8 @@ def metaspace(scheme: str = "always", *, split: bool = True) -> dict[str, Any]:
 BY_WORDS = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, metaspace()]}
 DECODER = metaspace()
 PRECOMPILED = {"type": "Precompiled", "precompiled_charsmap": charsmap()}
+# The start of a text, in a syntax in which `^` is that of a line.
+START = r"(?<!\n)^"
 ONE_SPACE = replace(" {2,}", " ")
 LOWERCASE = {"type": "Lowercase"}
 STRIP_END = {"type": "Strip", "strip_left": False, "strip_right": True}
@@ -179,5 +181,14 @@ SCORE_MODELS: dict[str, Row] = {
         0,
         byte_fallback=True,
         decoder=MARKS_DECODER,
+    ),
+    "llm-jp": score_row(
+        "llm-jp 3 and 4",
+        steps(replace(START, MARK), replace(" ", MARK)),
+        None,
+        ("<unk>", "<s>", "</s>"),
+        0,
+        byte_fallback=True,
+        decoder=MARKS_DECODER | {"decoders": [*MARKS_DECODER["decoders"][:3], replace(f"{START} ", "")]},
     ),
 }
