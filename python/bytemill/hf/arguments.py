@@ -85,6 +85,15 @@ def text(name: str, value: object) -> str:
     return value
 
 
+def strings(name: str, values: Iterable[Any]) -> list[str]:
+    """Returns the texts in the argument called `name`; errors as `elements`, and as `text` for each."""
+    texts = list(elements(name, values))
+    # Most are checked without a call for each, which took a third of the time of a batch.
+    if {*map(type, texts)} <= {str} and all(map(str.isascii, texts)):
+        return texts
+    return [text("each text", each) for each in texts]
+
+
 def elements(name: str, values: Iterable[Any]) -> Iterable[Any]:
     """Returns the elements in the argument called `name`; `TypeError` for a single text or a mapping."""
     if isinstance(values, Mapping):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, npt.NDArray[np.integer[Any]]]
 
-__all__ = ["COLUMNS", "DTYPES", "is_plain", "padded"]
+__all__ = ["COLUMNS", "DTYPES", "is_plain", "padded", "padded_texts"]
 
 # The arrays, by name, with the attributes of an encoding that they hold.
 COLUMNS = {
@@ -36,10 +36,29 @@ DTYPES = ("int64", "int32", "uint32")
 
 def is_plain(batch: Sequence[Sequence[Sequence[str]]], settings: Settings) -> bool:
     """Returns whether the core makes the rows: of single texts, each cut at its own end."""
+    return cuts_each_text(settings) and all(len(texts) == 1 for texts in batch)
+
+
+def cuts_each_text(settings: Settings) -> bool:
+    """Returns whether single texts are whole, and cut at their own ends."""
     truncation = settings.truncation
-    if settings.in_words or (truncation is not None and truncation.strategy == "only_second"):
-        return False
-    return all(len(texts) == 1 for texts in batch)
+    return not settings.in_words and (truncation is None or truncation.strategy != "only_second")
+
+
+def padded_texts(
+    engine: Engine,
+    texts: list[str],
+    settings: Settings,
+    *,
+    columns: Collection[str],
+    dtype: str,
+    num_threads: int | None,
+) -> Arrays | None:
+    """Returns the arrays of single texts as `padded` does, if the core makes them."""
+    if not cuts_each_text(settings):
+        return None
+    threads = thread_count(num_threads)
+    return plain(engine, texts, settings, columns=columns, dtype=dtype, num_threads=threads)
 
 
 def padded(

@@ -19,11 +19,12 @@ from bytemill.hf.arguments import (
     text,
     token_ids,
     unsigned,
+    strings,
     words_of,
 )
 from bytemill.hf.encoded import Encoded
 from bytemill.hf.engine import Engine
-from bytemill.hf.padded import COLUMNS, DTYPES, padded
+from bytemill.hf.padded import COLUMNS, DTYPES, padded, padded_texts
 from bytemill.hf.pipeline import Settings, completed, encoded
 from bytemill.io.atomic import write_atomically
 
@@ -225,20 +226,28 @@ class Tokenizer:
             fills = fills._replace(direction=side)
         settings = self._settings(is_pretokenized=False, add_special_tokens=add_special_tokens)
         settings = settings._replace(truncation=truncation, padding=fills.checked())
-        batch = [[words_of(each, in_words=False)] for each in elements("texts", texts)]
-        if pairs is not None:
-            second = [words_of(each, in_words=False) for each in elements("pairs", pairs)]
-            if len(second) != len(batch):
-                raise ValueError(f"expected as many pairs as texts, {len(batch)}, got {len(second)}")
-            batch = [[*first, other] for first, other in zip(batch, second, strict=True)]
+        first = strings("texts", texts)
         columns = [name for name in COLUMNS if return_special_tokens_mask or name != "special_tokens_mask"]
+        if pairs is None:
+            rows = padded_texts(
+                self._engine, first, settings, columns=columns, dtype=dtype, num_threads=num_threads
+            )
+            if rows is not None:
+                return rows
+            batch: list[list[Sequence[str]]] = [[(each,)] for each in first]
+        else:
+            second = strings("pairs", pairs)
+            if len(second) != len(first):
+                raise ValueError(f"expected as many pairs as texts, {len(first)}, got {len(second)}")
+            batch = [[(one,), (other,)] for one, other in zip(first, second, strict=True)]
         return padded(self._engine, batch, settings, columns=columns, dtype=dtype, num_threads=num_threads)
 
     def _padded(self, padding: str | int | None, truncation: Truncation | None) -> Padding:
         """Returns how rows are filled; arguments and errors as `encode_batch_padded`."""
-        found = (self._engine.id_of_token(token) for token in ("[PAD]", "<pad>"))
-        usual = next((token_id for token_id in found if token_id is not None), 0)
-        fills = self._padding or Padding(pad_id=usual)
+        fills = self._padding
+        if fills is None:
+            found = (self._engine.id_of_token(token) for token in ("[PAD]", "<pad>"))
+            fills = Padding(pad_id=next((token_id for token_id in found if token_id is not None), 0))
         if padding is None:
             return fills
         if padding == "max_length":

@@ -169,7 +169,9 @@ impl Pipeline {
         let is_divided = text.len() > CHUNK && chain.is_local();
         let mut start = 0;
         while start < text.len() {
-            checkpoint::pass()?;
+            if start > 0 {
+                checkpoint::pass()?;
+            }
             let end = match text.as_bytes().get(start + CHUNK..) {
                 Some(rest) if is_divided => {
                     let ascii = rest.iter().position(u8::is_ascii);

@@ -166,11 +166,33 @@ impl CharacterMap {
 
     /// Returns whether each character of a text becomes itself; `None` if that is not known, of an unsure character.
     pub(super) fn keeps(&self, steps: &[Prepared], text: &str) -> Option<bool> {
-        for c in text.chars() {
-            match self.entry(steps, c) {
-                UNSURE => return None,
-                entry if entry != u32::from(c) => return Some(false),
-                _ => {}
+        let mut at = 0;
+        while at < text.len() {
+            let end = text.len().min(at + BLOCK);
+            let block = &text.as_bytes()[at..end];
+            if let Some(ascii) = self.ascii
+                && block
+                    .iter()
+                    .fold(true, |all, &byte| all & ascii.is_plain(byte))
+            {
+                if !block
+                    .iter()
+                    .fold(true, |all, &byte| all & (ascii.map(byte) == byte))
+                {
+                    return Some(false);
+                }
+                at = end;
+                continue;
+            }
+            for c in text[at..].chars() {
+                match self.entry(steps, c) {
+                    UNSURE => return None,
+                    entry if entry != u32::from(c) => return Some(false),
+                    _ => at += c.len_utf8(),
+                }
+                if at >= end {
+                    break;
+                }
             }
         }
         Some(true)
