@@ -31,13 +31,14 @@ from bytemill.errors import (
 )
 from bytemill.model import encoding_for_model, encoding_name_for_model
 from bytemill.registry import get_encoding, list_encoding_names
-from bytemill.results import EncodedWithOffsets, PieceExplanation, Ragged, Truncated
+from bytemill.results import Candidate, EncodedWithOffsets, PieceExplanation, Ragged, Truncated
 from bytemill.streaming import StreamDecoder
 
 if TYPE_CHECKING:
     from bytemill.training import PieceCounts, count_pieces, train
 
 __all__ = [
+    "Candidate",
     "Definition",
     "DisallowedSpecialTokenError",
     "EncodedWithOffsets",

@@ -39,7 +39,7 @@ from bytemill._calls import (
 )
 from bytemill.definition import Definition, core_of
 from bytemill.errors import PatternError, VocabularyError
-from bytemill.results import EncodedWithOffsets, PieceExplanation, Ragged, Truncated
+from bytemill.results import Candidate, EncodedWithOffsets, PieceExplanation, Ragged, Truncated
 from bytemill.source import RANKS, source_of, tokens_bytes
 from bytemill.special import (
     ALL,
@@ -335,8 +335,7 @@ class Encoding:
             begins with `text`; with a SentencePiece model, with the normalized text.
 
         Raises:
-            VocabularyError: It is a `tokenizer.json` that does not merge by rank, or a SentencePiece model
-                that is not BPE.
+            VocabularyError: It is a `tokenizer.json` of a BPE model that does not merge by rank.
         """
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
         if "tokenizer" in self._source.fields:
@@ -979,21 +978,47 @@ class Encoding:
         Returns:
             The pieces in order. Their token IDs, joined, are those of `encode_ordinary`. For a SentencePiece
             model, a piece is a segment of the normalized text that no token crosses; if the model has unused
-            pieces, the whole text is one piece.
+            pieces, or is a Unigram model, the whole text is one piece. With WordPiece, and with Unigram in a
+            `tokenizer.json`, a piece is a word of the normalized text.
 
         Raises:
             TypeError, PatternError: Same as `encode_ordinary`.
-            VocabularyError: It is a `tokenizer.json` that does not merge by rank, or a SentencePiece model
-                that is not BPE.
+            VocabularyError: It is a `tokenizer.json` of a BPE model that does not merge by rank.
 
         Complexity:
             Time and memory quadratic in the length of each piece. For a SentencePiece model also linear in
             its tokens, the first time.
         """
-        if "tokenizer" in self._source.fields:
-            self._merging_bytes("explanations")
         ranks = self._mergeable_ranks if self._has_ranks else {}
         return self._source.explain(self._core_bpe, text, ranks)
+
+    def candidates(self, text: str) -> list[list[Candidate]]:
+        """Returns the tokens that a Unigram model chooses from: all that each piece of a text contains.
+
+        A piece becomes the tokens with the highest sum of scores.
+
+        Args:
+            text: Any string, preferably short; special tokens are ordinary text.
+
+        Returns:
+            For each piece of `explain`, the tokens from left to right, the shortest first; none for a token
+            that is found in the text as it stands.
+
+        Raises:
+            TypeError: `text` is not a string.
+            VocabularyError: It is not a Unigram model.
+
+        Complexity:
+            O(n) for n bytes, times the length of the longest token.
+        """
+        check_type("text", text, str)
+        # Only here: few need it.
+        from bytemill.explanation import candidates
+
+        found = candidates(self._core_bpe, text)
+        if not self._core_bpe.has_scores:
+            raise VocabularyError("candidates are tokens with scores: expected a Unigram model, got another")
+        return found
 
     def with_special_tokens(self, special_tokens: Mapping[str, int], *, name: str | None = None) -> Encoding:
         """Returns an encoding with more special tokens; the vocabulary is shared, not copied.

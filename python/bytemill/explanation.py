@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 from bytemill.formats.sentencepiece_model import reference_of
 from bytemill.reference_sentencepiece import BYTE_PIECES, MARK, Kind, normalize
-from bytemill.results import PieceExplanation
+from bytemill.results import Candidate, PieceExplanation
 from bytemill.splitting import repair_surrogates
 
 if TYPE_CHECKING:
+    from bytemill._backend import CoreBPE
     from bytemill.reference_sentencepiece import ReferenceModel, Symbol
 
-__all__ = ["explain_model", "shown"]
+__all__ = ["candidates", "explain_model", "explain_words", "shown"]
 
 # The types of pieces that a text becomes.
 KNOWN = (Kind.NORMAL, Kind.USER_DEFINED)
@@ -38,6 +39,38 @@ def explain_model(contents: bytes, text: str) -> list[PieceExplanation]:
     model = reference_of(contents)
     normalized, _ = normalize(repair_surrogates(text).encode(), model.normalization, model.user_defined)
     return [explained(model, segment) for segment in segments(model, normalized)]
+
+
+def explain_words(core: CoreBPE, text: str) -> list[PieceExplanation] | None:
+    """Explains the ids of a text by WordPiece, WordLevel or Unigram; `None` if the model merges."""
+    words = core.explain_words(repair_surrogates(text))
+    if words is None:
+        return None
+    return [explained_word(piece, tokens, in_characters=bool(scored)) for piece, tokens, scored in words]
+
+
+def candidates(core: CoreBPE, text: str) -> list[list[Candidate]]:
+    """Returns `Encoding.candidates` of a text: none of a piece of other models than Unigram."""
+    words = core.explain_words(repair_surrogates(text)) or []
+    return [
+        [Candidate(start, piece[start:end], token, score) for start, end, token, score in scored]
+        for piece, _, scored in words
+    ]
+
+
+def explained_word(
+    piece: bytes, tokens: list[tuple[int, int, int]], *, in_characters: bool
+) -> PieceExplanation:
+    """Explains a piece, given the starts, ends and ids of its tokens, from its characters or as a whole."""
+    parts = [piece[start:end] for start, end, _ in tokens]
+    if in_characters:
+        steps = [[character.encode() for character in piece.decode(errors="replace")], parts]
+    else:
+        # Several tokens may spell one character: then no rest is left.
+        rests = [piece[start:] for start, _, _ in tokens[1:]]
+        steps = [[piece], *([*parts[: n + 1], rest] for n, rest in enumerate(rests))]
+        steps = steps if steps[-1] == parts else [*steps, parts]
+    return PieceExplanation(piece, steps, [token for _, _, token in tokens])
 
 
 def shown(symbol: str) -> bytes:

@@ -52,6 +52,22 @@ class Truncated(NamedTuple):
     truncated: bool
 
 
+class Candidate(NamedTuple):
+    """A token of a Unigram model that a piece contains, from `Encoding.candidates`.
+
+    Attributes:
+        start: The offset where it starts in the piece, in bytes.
+        token: Its bytes in the piece.
+        id: Its ID; `None` for a character that is no token.
+        score: Its score: the piece becomes the tokens with the highest sum.
+    """
+
+    start: int
+    token: bytes
+    id: int | None
+    score: float
+
+
 class PieceExplanation(NamedTuple):
     """How one piece of a text becomes token IDs.
 
@@ -61,7 +77,9 @@ class PieceExplanation(NamedTuple):
             is a token always becomes that token; if its merges give another result, there are only two steps,
             the bytes and the piece. For a SentencePiece model, the first step is the single characters and
             user-defined symbols. A last step is added if unused pieces are replaced by their parts, or
-            characters without a token by their bytes or by one unknown token.
+            characters without a token by their bytes or by one unknown token. With WordPiece, each step takes
+            the longest token that the rest of the word begins with. With Unigram, there are two steps, the
+            single characters and the tokens.
         ids: The IDs of the symbols of the last step.
     """
 

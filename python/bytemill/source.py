@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import check_type
+from bytemill.errors import VocabularyError
 from bytemill.results import PieceExplanation
 from bytemill.streaming import SentencePieceStreamDecoder, TextStreamDecoder
 
@@ -34,11 +35,6 @@ class Source:
     def __init__(self, **fields: bytes) -> None:
         """Takes the fields of the definition that alone determine the token IDs."""
         self.fields = fields
-
-    @property
-    def has_reference(self) -> bool:
-        """Returns whether Python has a readable definition, by which texts are explained and continued."""
-        return True
 
     @property
     def has_ranks(self) -> bool:
@@ -106,13 +102,6 @@ class Source:
 class ModelSource(Source):
     """A SentencePiece model."""
 
-    @property
-    def has_reference(self) -> bool:
-        from bytemill._backend import SentencePieceModel
-        from bytemill.formats.sentencepiece_model import BPE
-
-        return bool(SentencePieceModel(self.fields["model"]).trainer_spec["model_type"] == BPE)
-
     def encode_with_unstable(
         self, core: CoreBPE, text: str, special: tuple[Tokens, Tokens], special_ids: Collection[int]
     ) -> tuple[list[int], list[list[int]]]:
@@ -150,11 +139,12 @@ class ModelSource(Source):
         return SentencePieceStreamDecoder(core, errors)
 
     def explain(self, core: CoreBPE, text: str, ranks: dict[bytes, int]) -> list[PieceExplanation]:
-        del core, ranks
+        del ranks
         check_type("text", text, str)
-        from bytemill.explanation import explain_model
+        from bytemill.explanation import explain_model, explain_words
 
-        return explain_model(self.fields["model"], text)
+        words = explain_words(core, text)
+        return explain_model(self.fields["model"], text) if words is None else words
 
     def with_vocab_size(self, definition: Definition, vocab_size: int, name: str) -> Definition:
         from bytemill.formats.sentencepiece_model import first_merges
@@ -165,9 +155,18 @@ class ModelSource(Source):
 class FileSource(Source):
     """A `tokenizer.json` whose token IDs ranks do not give."""
 
-    @property
-    def has_reference(self) -> bool:
-        return False
+    def explain(self, core: CoreBPE, text: str, ranks: dict[bytes, int]) -> list[PieceExplanation]:
+        del ranks
+        check_type("text", text, str)
+        from bytemill.explanation import explain_words
+
+        words = explain_words(core, text)
+        if words is None:
+            raise VocabularyError(
+                "explanations need merges by rank, a SentencePiece model, "
+                "or a tokenizer.json of type WordPiece, WordLevel or Unigram"
+            )
+        return words
 
     def decode_with_offsets(
         self, core: CoreBPE, tokens: list[int], special_ids: Collection[int]

@@ -12,6 +12,7 @@
 pub mod batch;
 mod cuts;
 mod decode;
+pub mod explain;
 mod hot_loop;
 mod model;
 pub mod offsets;

@@ -94,6 +94,28 @@ pub struct Placed {
     pub span: Range<usize>,
 }
 
+/// A token that a piece contains, and its score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scored {
+    /// Where it is.
+    pub span: Range<usize>,
+    /// The id; none if it is an unknown character.
+    pub id: Option<TokenId>,
+    /// The score.
+    pub score: f64,
+}
+
+/// Returns the tokens with scores that `piece` contains, from left to right, the shortest first; none by other models.
+///
+/// # Complexity
+/// O(n) for n bytes, times the length of the longest token.
+pub fn scored(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<Scored> {
+    match vocabulary.model() {
+        Model::Unigram(unigram) => unigram::scored(unigram, piece),
+        Model::Bytes(_) | Model::Listed(_) | Model::Words(_) => Vec::new(),
+    }
+}
+
 /// Appends the ids of `piece` with their spans in it to `placed`.
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 //! Sums are made from the left, and rounded as the original rounds them: of equal ones the first counts, and near ones are
 //! told apart by their rounding.
 
-use super::Placed;
+use super::{Placed, Scored};
 use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
@@ -166,6 +166,30 @@ pub(super) fn placed(
         placed.with_room(1).push(Placed { id, span });
     })
     .map(|_| ())
+}
+
+/// Returns the tokens that may stand on a path through `piece`.
+pub(super) fn scored(unigram: &Unigram, piece: &[u8]) -> Vec<Scored> {
+    let (mut all, mut start) = (Vec::new(), 0);
+    while start < piece.len() {
+        let character = length_of(piece[start]).min(piece.len() - start);
+        let mut is_known = false;
+        unigram.candidates(&piece[start..], |length, id, score| {
+            is_known |= length == character;
+            let span = start..start + length;
+            let id = Some(id);
+            all.with_room(1).push(Scored { span, id, score });
+        });
+        if !is_known {
+            all.with_room(1).push(Scored {
+                span: start..start + character,
+                id: None,
+                score: unigram.unknown_score(),
+            });
+        }
+        start += character;
+    }
+    all
 }
 
 /// Passes the tokens of `piece` behind text with a sum of scores to `each`, from left to right, with their starts and ends.

@@ -16,10 +16,10 @@ from bytemill.hf.arguments import (
     flag,
     inputs_of,
     one_of,
+    strings,
     text,
     token_ids,
     unsigned,
-    strings,
     words_of,
 )
 from bytemill.hf.encoded import Encoded

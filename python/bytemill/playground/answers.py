@@ -177,7 +177,7 @@ def identifier(request: Mapping[str, Any]) -> int:
 
 
 def explain(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
-    """Shows how the pieces of a short text merge."""
+    """Shows how the pieces of a short text become tokens."""
     encoding = chosen(loaded, query)
     text = text_of(body)
     if encoding._has_ranks:  # noqa: SLF001 - of this library
@@ -188,16 +188,23 @@ def explain(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
             if len(piece) <= MOST_EXPLAINED
         ]
         return as_json({"pieces": traces, "count": len(pieces), "ranks": True})
-    explained = [each for each in encoding.explain(text[:MOST_EXPLAINED]) if each.piece]
+    text = text[:MOST_EXPLAINED]
+    explained = encoding.explain(text)
+    scored = encoding.candidates(text) if encoding._core_bpe.has_scores else [[] for _ in explained]  # noqa: SLF001 - as above
     steps = [
         {
             "bytes": each.piece.hex(),
             "rows": [[part.hex() for part in row] for row in each.steps],
             "ids": each.ids,
+            "candidates": [
+                {"start": start, "bytes": token.hex(), "id": token_id, "score": round(score, 3)}
+                for start, token, token_id, score in found
+            ],
         }
-        for each in explained
+        for each, found in zip(explained, scored, strict=True)
+        if each.piece
     ]
-    return as_json({"pieces": steps, "count": len(explained), "ranks": False})
+    return as_json({"pieces": steps, "count": len(steps), "ranks": False})
 
 
 def pieces(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:

@@ -137,5 +137,4 @@ class Loaded:
             "special": dict(sorted(encoding._special_tokens.items(), key=lambda item: item[1])),  # noqa: SLF001
             "sha256": encoding.sha256,
             "pattern": encoding._pattern,  # noqa: SLF001 - of this library
-            "explains": encoding._source.has_reference,  # noqa: SLF001 - as above
         }

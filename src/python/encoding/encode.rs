@@ -30,6 +30,13 @@ type Offsets<'py> = Bound<'py, PyArray1<isize>>;
 /// Ids, and the offsets where each starts and ends.
 type IdsWithOffsets<'py> = (Bound<'py, PyArray1<TokenId>>, Offsets<'py>, Offsets<'py>);
 
+/// A piece, its tokens, and its candidates.
+type ExplainedWord<'py> = (
+    Bound<'py, PyBytes>,
+    Vec<(usize, usize, TokenId)>,
+    Vec<(usize, usize, Option<TokenId>, f64)>,
+);
+
 #[pymethods]
 impl CoreBpe {
     #[pyo3(signature = (text, /))]
@@ -285,6 +292,42 @@ impl CoreBpe {
         piece: &[u8],
     ) -> PyResult<Bound<'py, PyList>> {
         guarded(|| self.ids_of_pieces(py, &[piece]))
+    }
+
+    /// Whether tokens have scores, as those of a Unigram model have.
+    #[getter]
+    fn has_scores(&self) -> bool {
+        self.encoder.vocabulary().scores().is_some()
+    }
+
+    /// Returns the pieces of a text with the spans and ids of their tokens, and of their candidates with scores; `None` if the
+    /// model merges.
+    #[pyo3(signature = (text, /))]
+    fn explain_words<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+    ) -> PyResult<Option<Vec<ExplainedWord<'py>>>> {
+        guarded(|| {
+            if !self.encoder.has_explained_pieces() {
+                return Ok(None);
+            }
+            let explained = run(py, text.len(), || self.encoder.explained(text))?;
+            let pieces = explained.into_iter().map(|explained| {
+                let tokens = explained.tokens.into_iter();
+                let candidates = explained.candidates.into_iter();
+                (
+                    PyBytes::new(py, &explained.piece),
+                    tokens
+                        .map(|token| (token.span.start, token.span.end, token.id))
+                        .collect(),
+                    candidates
+                        .map(|token| (token.span.start, token.span.end, token.id, token.score))
+                        .collect(),
+                )
+            });
+            Ok(Some(pieces.collect()))
+        })
     }
 
     #[pyo3(signature = (pieces, /))]

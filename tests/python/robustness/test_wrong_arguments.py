@@ -35,6 +35,7 @@ from bytemill.formats.huggingface import format_tokenizer
 from bytemill.patterns import GPT2_PATTERN
 from bytemill.training.learning import learn_merges
 from support.fake_engines import Dataset, Frame, fake_engines
+from support.open_models import file_of
 from support.toys import BYTE_RANKS
 from support.wrong_values import WRONG
 
@@ -203,6 +204,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "RegexTokenizer": lambda: trained(minbpe.RegexTokenizer),
     "GPT4Tokenizer": lambda: copy.copy(gpt4()),
     "EncodedWithOffsets": lambda: toy().encode_with_offsets("abc"),
+    "Candidate": lambda: bytemill.Candidate(0, b"a", 1, -1.0),
     "PieceExplanation": lambda: toy().explain("abc")[0],
     "Provenance": lambda: shards.write_shards(["abc"], f"folder{next(NUMBERS)}", toy()),
     "Comparison": lambda: inspection.compare({"toy": toy()}, {"a": ["ab"]}),
@@ -525,6 +527,9 @@ class Case(NamedTuple):
 def instance_of(kind: type, method: str) -> Any:
     if method == "Encoding.save_sentencepiece":
         return bytemill.Encoding.from_file("read.sp.model")
+    if method == "Encoding.candidates":
+        Path("unigram.json").write_bytes(file_of("mbart"))
+        return bytemill.Encoding.from_file("unigram.json")
     if method.startswith("Encoding.save_"):
         return gpt2()
     if kind is _core.PieceCounts:

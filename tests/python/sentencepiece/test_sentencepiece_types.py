@@ -166,7 +166,6 @@ def test_the_other_verbs(name: str, tmp_path: Path) -> None:
         assert text.startswith(cut)
         assert encoding.count(cut) <= limit
     for call in (
-        lambda: encoding.explain("a"),
         lambda: encoding.with_vocab_size(100),
         lambda: encoding.encode_with_unstable("a"),
         lambda: inspection.report(encoding),

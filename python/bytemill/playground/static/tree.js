@@ -61,12 +61,50 @@ export async function showTree(encoding, tokens, index) {
 	card.scrollIntoView({ block: "nearest" });
 }
 
-/** @param {{rows: string[][], ids: number[]}} piece */
+/** @typedef {{start: number, bytes: string, id: number | null, score: number}} Candidate */
+
+/**
+ * Returns the steps of a piece that is made without ranks, and the tokens with scores that it could have.
+ * @param {{bytes: string, rows: string[][], ids: number[], candidates: Candidate[]}} piece
+ */
 function rows(piece) {
+	const last = piece.rows[piece.rows.length - 1];
 	return el(
 		"div",
 		{ class: "pad rows" },
 		...piece.rows.map((row) => el("div", {}, ...row.map((part, i) => el("span", { class: `t c${i % 6}` }, visible(unhex(part)) || "∅")))),
+		el("p", { class: "faint" }, "ids ", el("code", {}, piece.ids.join(" "))),
+		...(piece.candidates.length ? [candidates(piece, last)] : []),
+	);
+}
+
+/**
+ * Returns the table of candidates: those that the piece becomes have the highest sum of scores.
+ * @param {{candidates: Candidate[]}} piece
+ * @param {string[]} chosen the tokens that the piece becomes
+ */
+function candidates(piece, chosen) {
+	const ends = new Set();
+	chosen.reduce((start, part) => {
+		ends.add(`${start} ${part}`);
+		return start + part.length / 2;
+	}, 0);
+	const isChosen = (/** @type {Candidate} */ each) => ends.has(`${each.start} ${each.bytes}`);
+	const sum = piece.candidates.filter(isChosen).reduce((sum, each) => sum + each.score, 0);
+	return el(
+		"table",
+		{ class: "candidates" },
+		el("caption", { class: "faint" }, `Tokens that the text contains, by where they start. The highest sum of scores is ${sum.toFixed(2)}.`),
+		el("tr", {}, ...["token", "id", "score"].map((name) => el("th", { scope: "col" }, name))),
+		...piece.candidates.map((each) =>
+			el(
+				"tr",
+				isChosen(each) ? { class: "chosen" } : {},
+				el("td", {}, el("span", { class: isChosen(each) ? "t c0" : "t" }, visible(unhex(each.bytes)))),
+				el("td", {}, each.id === null ? "unknown" : String(each.id)),
+				el("td", {}, each.score.toFixed(2)),
+			)
+		),
 	);
 }
 
