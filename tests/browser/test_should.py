@@ -21,6 +21,7 @@ from bytemill import inspection, reference
 from bytemill.playground import Playground
 from bytemill.playground.wire import rule_of
 from support import command_line
+from support.open_models import file_of
 from support.page import CODE, IDS, O200K, PASTE, Opened, choose, copied, expect, ids, put, until, wait, write
 
 pytest_plugins = ["support.browser"]
@@ -68,6 +69,30 @@ def test_s3_merge_tree(opened: Opened) -> None:
     page.locator("#tree input").fill("0")
     expect(tree).to_contain_text("Single bytes")
     assert tree.locator(".stage .t").all_inner_texts()[2:4] == ["‹c3›", "‹b6›"]
+
+
+@pytest.mark.filterwarnings("ignore:.*post-processor adds")
+@pytest.mark.parametrize(("row", "column"), [("xlm-roberta", "score"), ("bert-uncased", None)])
+def test_s3_words_and_scores(
+    opened: Opened, folder: Path, tmp_path: Path, row: str, column: str | None
+) -> None:
+    (tmp_path / "model.json").write_bytes(file_of(row))
+    page = opened()
+    page.set_input_files("#file", tmp_path / "model.json")
+    expect(page.locator("#name-a")).to_have_text("model")
+    page.fill("#text", "The keys are returned")
+    count = bytemill.Encoding.from_file(tmp_path / "model.json").count("The keys are returned")
+    expect(page.locator("#count-a")).to_have_text(f"{count} tokens")
+    page.click("#a .t >> nth=2")
+    page.click("text=merge tree")
+    tree = page.locator("#tree")
+    expect(tree.locator(".rows > div").first).to_be_visible()
+    expect(tree.locator("h2")).to_have_text("Longest tokens" if column is None else "Scores")
+    expect(tree.locator("table")).to_have_count(0 if column is None else 1)
+    if column is not None:
+        expect(tree.locator("th").last).to_have_text(column)
+        assert tree.locator("tr.chosen").count() > 0
+    page.screenshot(path=folder / f"explained-{row}.png")
 
 
 @pytest.mark.parametrize(("rule", "merge"), [("smallest_pair", 8), ("first_seen", 7)])

@@ -190,7 +190,8 @@ def explain(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
         return as_json({"pieces": traces, "count": len(pieces), "ranks": True})
     text = text[:MOST_EXPLAINED]
     explained = encoding.explain(text)
-    scored = encoding.candidates(text) if encoding._core_bpe.has_scores else [[] for _ in explained]  # noqa: SLF001 - as above
+    core = encoding._core_bpe  # noqa: SLF001 - as above
+    scored = encoding.candidates(text) if core.has_scores else [[] for _ in explained]
     steps = [
         {
             "bytes": each.piece.hex(),
@@ -204,7 +205,8 @@ def explain(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
         for each, found in zip(explained, scored, strict=True)
         if each.piece
     ]
-    return as_json({"pieces": steps, "count": len(steps), "ranks": False})
+    kind = "scores" if core.has_scores else "merges" if core.explain_words("") is None else "words"
+    return as_json({"pieces": steps, "count": len(steps), "ranks": False, "kind": kind})
 
 
 def pieces(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:

@@ -11,6 +11,9 @@ import { stageButton } from "./way.js";
 
 const AROUND = 48;
 
+/** How a model makes tokens. @type {Record<string, string>} */
+const TITLES = { merges: "Merges", words: "Longest tokens", scores: "Scores" };
+
 /**
  * Shows the merges of the piece that holds a token.
  * @param {string} encoding
@@ -21,10 +24,11 @@ export async function showTree(encoding, tokens, index) {
 	const card = byId("tree");
 	card.hidden = false;
 	const close = el("button", { class: "plain small close", "aria-label": "Close", onclick: () => card.hidden = true }, "×");
+	const title = el("h2", {}, TITLES.merges);
 	const head = el(
 		"div",
 		{ class: "head" },
-		el("h2", {}, "Merges"),
+		title,
 		el("span", { class: "faint" }, encoding),
 		stageButton("merges", "definition"),
 		el("span", { class: "gap" }),
@@ -53,6 +57,7 @@ export async function showTree(encoding, tokens, index) {
 		try {
 			const answer = await transport.explain(encoding, text.split(/(?<=\S)\s/u)[0]);
 			if (answer.ranks) throw error;
+			title.textContent = TITLES[answer.kind];
 			card.append(...answer.pieces.map(rows));
 		} catch {
 			card.append(el("p", { class: "pad" }, /** @type {Error} */ (error).message));
@@ -74,12 +79,12 @@ function rows(piece) {
 		{ class: "pad rows" },
 		...piece.rows.map((row) => el("div", {}, ...row.map((part, i) => el("span", { class: `t c${i % 6}` }, visible(unhex(part)) || "∅")))),
 		el("p", { class: "faint" }, "ids ", el("code", {}, piece.ids.join(" "))),
-		...(piece.candidates.length ? [candidates(piece, last)] : []),
+		...(piece.candidates.length ? candidates(piece, last) : []),
 	);
 }
 
 /**
- * Returns the table of candidates: those that the piece becomes have the highest sum of scores.
+ * Returns the table of candidates and what stands above it: those that the piece becomes have the highest sum of scores.
  * @param {{candidates: Candidate[]}} piece
  * @param {string[]} chosen the tokens that the piece becomes
  */
@@ -91,10 +96,10 @@ function candidates(piece, chosen) {
 	}, 0);
 	const isChosen = (/** @type {Candidate} */ each) => ends.has(`${each.start} ${each.bytes}`);
 	const sum = piece.candidates.filter(isChosen).reduce((sum, each) => sum + each.score, 0);
-	return el(
+	const head = el("p", { class: "faint" }, `Tokens to choose from, by where they start. The highest sum of scores is ${sum.toFixed(2)}.`);
+	const table = el(
 		"table",
 		{ class: "candidates" },
-		el("caption", { class: "faint" }, `Tokens that the text contains, by where they start. The highest sum of scores is ${sum.toFixed(2)}.`),
 		el("tr", {}, ...["token", "id", "score"].map((name) => el("th", { scope: "col" }, name))),
 		...piece.candidates.map((each) =>
 			el(
@@ -106,6 +111,7 @@ function candidates(piece, chosen) {
 			)
 		),
 	);
+	return [head, table];
 }
 
 /**
