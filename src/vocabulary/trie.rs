@@ -10,8 +10,9 @@ use crate::util::memory::{self, Growable, reserve};
 /// Cells whose indices differ in the last eight bits only: those that the children of a node are among.
 const BLOCK: usize = 1 << 8;
 
-/// The byte of a cell that is no node.
-const NO_BYTE: u16 = u16::MAX;
+/// Bits of the byte in a cell, and the byte of one that is no node.
+const BYTE_BITS: u32 = 9;
+const NO_BYTE: u32 = (1 << BYTE_BITS) - 1;
 
 /// The base of a node without children, in a block without nodes.
 const LEAF: u32 = 0;
@@ -25,23 +26,40 @@ const FAILURES: u32 = 64;
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     base: u32,
-    /// The byte by which the node is reached from its parent.
-    byte: u16,
-    /// Whether a string ends here.
-    is_end: bool,
+    /// The byte by which the node is reached from its parent, and above it the number of the string that ends here, from 1 on;
+    /// 0 if none does. Values in cells of their own took four times the memory, which long texts look at in no order.
+    byte_and_end: u32,
+}
+
+impl Cell {
+    const NONE: Self = Self {
+        base: LEAF,
+        byte_and_end: NO_BYTE,
+    };
+
+    #[inline]
+    fn byte(self) -> u32 {
+        self.byte_and_end & NO_BYTE
+    }
+
+    /// The number of the string that ends here, from 1 on, or 0.
+    #[inline]
+    fn end(self) -> usize {
+        (self.byte_and_end >> BYTE_BITS) as usize
+    }
 }
 
 /// Several sets of byte strings, each string with a value. See the module.
 #[derive(Debug)]
 pub(crate) struct Trie<V> {
     cells: Vec<Cell>,
-    /// The value of the string that ends at each cell.
+    /// The value of each string, by number.
     values: Vec<V>,
     /// The base of the first node of each set.
     roots: Vec<u32>,
 }
 
-impl<V: Copy + Default> Trie<V> {
+impl<V: Copy> Trie<V> {
     /// Builds a trie of sets of strings, none of them empty and none twice in a set, in any order.
     ///
     /// # Errors
@@ -73,17 +91,16 @@ impl<V: Copy + Default> Trie<V> {
         let mut base = self.roots[set];
         let mut found = None;
         for (offset, &byte) in text.iter().enumerate() {
-            let at = (base ^ u32::from(byte)) as usize;
-            let cell = self.cells[at];
-            if cell.byte != u16::from(byte) {
+            let cell = self.cells[(base ^ u32::from(byte)) as usize];
+            if cell.byte() != u32::from(byte) {
                 break;
             }
-            if cell.is_end {
-                found = Some((offset + 1, at));
+            if cell.end() != 0 {
+                found = Some((offset + 1, cell.end()));
             }
             base = cell.base;
         }
-        found.map(|(length, at)| (length, self.values[at]))
+        found.map(|(length, end)| (length, self.values[end - 1]))
     }
 
     /// Passes the length of each string of a set that `text` begins with to `each`, and its value, the shortest first.
@@ -94,13 +111,12 @@ impl<V: Copy + Default> Trie<V> {
     pub(crate) fn prefixes(&self, set: usize, text: &[u8], mut each: impl FnMut(usize, V)) {
         let mut base = self.roots[set];
         for (offset, &byte) in text.iter().enumerate() {
-            let at = (base ^ u32::from(byte)) as usize;
-            let cell = self.cells[at];
-            if cell.byte != u16::from(byte) {
+            let cell = self.cells[(base ^ u32::from(byte)) as usize];
+            if cell.byte() != u32::from(byte) {
                 break;
             }
-            if cell.is_end {
-                each(offset + 1, self.values[at]);
+            if cell.end() != 0 {
+                each(offset + 1, self.values[cell.end() - 1]);
             }
             base = cell.base;
         }
@@ -161,7 +177,7 @@ struct Building<V> {
     open: Vec<(usize, Free)>,
 }
 
-impl<V: Copy + Default> Building<V> {
+impl<V: Copy> Building<V> {
     fn new() -> Self {
         let mut building = Self {
             cells: Vec::new(),
@@ -174,13 +190,7 @@ impl<V: Copy + Default> Building<V> {
 
     /// Adds a block of cells that are no nodes.
     fn grow(&mut self) {
-        let none = Cell {
-            base: LEAF,
-            byte: NO_BYTE,
-            is_end: false,
-        };
-        memory::extend(&mut self.cells, [none; BLOCK]);
-        memory::extend(&mut self.values, [V::default(); BLOCK]);
+        memory::extend(&mut self.cells, [Cell::NONE; BLOCK]);
         reserve::pass();
     }
 
@@ -207,13 +217,16 @@ impl<V: Copy + Default> Building<V> {
             for (group, &byte) in groups.zip(&bytes) {
                 let at = base ^ u32::from(byte);
                 let cell = &mut self.cells[at as usize];
-                cell.byte = byte.into();
+                cell.byte_and_end = byte.into();
                 let mut longer = group;
                 if let [(string, value), rest @ ..] = group
                     && string.len() == depth + 1
                 {
-                    cell.is_end = true;
-                    self.values[at as usize] = *value;
+                    self.values.with_room(1).push(*value);
+                    let number = u32::try_from(self.values.len()).ok();
+                    let number = number.filter(|number| number.leading_zeros() >= BYTE_BITS);
+                    let number = number.ok_or(VocabularyError::TooLarge)?;
+                    cell.byte_and_end |= number << BYTE_BITS;
                     longer = rest;
                 }
                 nodes.with_room(1).push((Some(at), longer, depth + 1));
