@@ -1,7 +1,14 @@
 //! Words → ids by random vocabularies of tokens with scores, against the definition.
 
+use bytemill::encode::Encoder;
+use bytemill::encode::pipeline::{Marks, Normalization, Pipeline, Prefix};
+use bytemill::encode::special::{Allowed, SpecialTokens};
+use bytemill::normalize::chain::Chain;
 use bytemill::reference::encode_scores;
+use bytemill::split::Splitter;
+use bytemill::split::adjacent::Adjacency;
 use bytemill::token::TokenId;
+use bytemill::util::tier::Tier;
 use bytemill::vocabulary::unigram::{Origin, PENALTY, ScoreList};
 use bytemill::vocabulary::{ListedToken, Vocabulary};
 
@@ -58,6 +65,7 @@ pub(crate) fn run(mut input: Input) {
         origin,
     };
     let vocabulary = Vocabulary::from_score_list(&listed, list).expect("a vocabulary");
+    let mut whole = String::new();
     for part in input.parts() {
         let word: String = part
             .iter()
@@ -68,6 +76,37 @@ pub(crate) fn run(mut input: Input) {
         }
         let expected = encode_scores(&tokens, (0, unknown_score), is_joined, round, &word);
         compare(&vocabulary, &word, &expected);
+        whole += &word;
+    }
+    // The definition is quadratic.
+    if !is_joined && matches!(whole.len(), 1..=400) {
+        let expected = encode_scores(&tokens, (0, unknown_score), is_joined, round, &whole);
+        compare_by_chunks(vocabulary, &texts[1..], &whole, &expected);
+    }
+}
+
+/// Compares the ids of a text by chunks with the definition's, of chunks that are not cached and of those that are.
+fn compare_by_chunks(vocabulary: Vocabulary, found: &[String], text: &str, expected: &[TokenId]) {
+    let adjacency = Adjacency::of(found.iter().map(String::as_str));
+    let pipeline = Pipeline {
+        added: None,
+        symbols: Vec::new(),
+        normalization: Normalization::Chain(Chain::default()),
+        prefix: Prefix::Nothing,
+        marks: Marks::Nothing,
+        fused: None,
+        splitter: Splitter::Adjacent(adjacency.into(), Tier::current()),
+    };
+    let special = SpecialTokens::default();
+    let encoder = Encoder::with_pipeline(vocabulary.into(), special, pipeline).expect("an encoder");
+    for _ in 0..2 {
+        let mut ids = Vec::new();
+        encoder
+            .encode_ordinary(text, &mut ids)
+            .expect("there is an unknown token");
+        assert_eq!(ids, expected, "{text:?}");
+        let count = encoder.count(text, &Allowed::Nothing);
+        assert_eq!(count.ok(), Some(expected.len()), "{text:?}");
     }
 }
 
