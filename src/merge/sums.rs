@@ -12,6 +12,10 @@ use crate::unicode::character::length_of;
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::unigram::{Chunks, Unigram};
 
+/// The most bytes of a chunk that may be safe, as a factor of scores.
+const LONGEST: f64 = 64.0;
+const _: () = assert!(SHORT == 64);
+
 /// The sum of scores before a chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sums {
@@ -117,7 +121,7 @@ fn sum_after(unigram: &Unigram, chunks: &Chunks, sum: f64, ids: &[TokenId]) -> O
         return Some(sum);
     }
     let scores = ids.iter().map(|&id| chunks.steps[id as usize]);
-    unigram::add(unigram.origin(), sum, scores, chunks.largest * SHORT as f64)
+    unigram::add(unigram.origin(), sum, scores, chunks.largest * LONGEST)
 }
 
 /// Bounds of the sum at the end of a token, less the one at the start of its chunk.

@@ -29,6 +29,17 @@ enum Row {
     Apart(Spans<true>),
 }
 
+impl Row {
+    /// Where the last piece ends.
+    fn end(self) -> usize {
+        let ends = match self {
+            Self::Adjacent(spans) => spans.ends(),
+            Self::Apart(spans) => spans.ends(),
+        };
+        BLOCK_LEN - 1 - ends.leading_zeros() as usize
+    }
+}
+
 /// [`HashBlock`] as an object.
 trait HashRow {
     fn hash_row(
@@ -176,11 +187,7 @@ fn tiers_agree() -> Result<(), Box<dyn std::error::Error>> {
                 continue;
             }
             if random(state).is_multiple_of(2) {
-                let ends = match spans {
-                    Row::Adjacent(spans) => spans.ends(),
-                    Row::Apart(spans) => spans.ends(),
-                };
-                text.truncate(offset + BLOCK_LEN - 1 - ends.leading_zeros() as usize);
+                text.truncate(offset + spans.end());
             }
             let mut block = [b' '; BLOCK_LEN + OVERHANG];
             for (to, from) in block.iter_mut().zip(&text[offset..]) {

@@ -56,6 +56,10 @@ impl Ascii {
     }
 
     /// Returns whether it is known what a byte becomes.
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "without branches, a loop becomes one of vectors"
+    )]
     #[inline]
     fn is_plain(self, byte: u8) -> bool {
         matches!(byte, b' '..0x7F)
