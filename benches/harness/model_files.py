@@ -46,9 +46,10 @@ GENERAL: dict[str, tuple[str, Any]] = {
     "K-EXAONE": ("K-EXAONE", None),
 }
 
-# Of each text of the corpus, for Unigram models; and the most bytes of a line.
-SAMPLE_BYTES = 1_000_000
-LINE_BYTES = 4000
+# Characters of each text of the corpus to train Unigram models on, and of its lines at most: sentencepiece
+# leaves out those of more than 4,192 bytes.
+SAMPLE = 1_000_000
+LONGEST_LINE = 1000
 
 Files = dict[str, Path]
 
@@ -85,9 +86,9 @@ def write_native(vocabulary: str, folder: Path) -> Files:
 
 def write_sample(corpus: Path | None, skipped: int, folder: Path) -> None:
     """Writes text to train Unigram models, of the corpus behind the characters that are measured."""
-    texts = read_texts(corpus, skipped + SAMPLE_BYTES).values()
-    lines = [line for text in texts for line in text[skipped:].splitlines() if len(line) < LINE_BYTES // 4]
-    (folder / "sample.txt").write_text("\n".join(lines or ["a"]), encoding="utf-8")
+    texts = read_texts(corpus, skipped + SAMPLE).values()
+    lines = [line for text in texts for line in text[skipped:].splitlines() if len(line) < LONGEST_LINE]
+    (folder / "sample.txt").write_text("\n".join(lines), encoding="utf-8")
 
 
 def write_words(folder: Path) -> Files:

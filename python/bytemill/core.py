@@ -1012,13 +1012,12 @@ class Encoding:
             O(n) for n bytes, times the length of the longest token.
         """
         check_type("text", text, str)
+        if self._core_bpe.model_kind != "scores":
+            raise VocabularyError("candidates are tokens with scores: expected a Unigram model, got another")
         # Only here: few need it.
         from bytemill.explanation import candidates
 
-        found = candidates(self._core_bpe, text)
-        if not self._core_bpe.has_scores:
-            raise VocabularyError("candidates are tokens with scores: expected a Unigram model, got another")
-        return found
+        return candidates(self._core_bpe, text)
 
     def with_special_tokens(self, special_tokens: Mapping[str, int], *, name: str | None = None) -> Encoding:
         """Returns an encoding with more special tokens; the vocabulary is shared, not copied.

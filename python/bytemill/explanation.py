@@ -43,18 +43,17 @@ def explain_model(contents: bytes, text: str) -> list[PieceExplanation]:
 
 def explain_words(core: CoreBPE, text: str) -> list[PieceExplanation] | None:
     """Explains the ids of a text by WordPiece, WordLevel or Unigram; `None` if the model merges."""
-    words = core.explain_words(repair_surrogates(text))
-    if words is None:
+    if core.model_kind == "merges":
         return None
+    words = core.explain_words(repair_surrogates(text))
     return [explained_word(piece, tokens, in_characters=bool(scored)) for piece, tokens, scored in words]
 
 
 def candidates(core: CoreBPE, text: str) -> list[list[Candidate]]:
-    """Returns `Encoding.candidates` of a text: none of a piece of other models than Unigram."""
-    words = core.explain_words(repair_surrogates(text)) or []
+    """Returns `Encoding.candidates` of a text: no candidates for a piece, if it is not a Unigram model."""
     return [
         [Candidate(start, piece[start:end], token, score) for start, end, token, score in scored]
-        for piece, _, scored in words
+        for piece, _, scored in core.explain_words(repair_surrogates(text))
     ]
 
 

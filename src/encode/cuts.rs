@@ -26,7 +26,10 @@ impl Encoder {
     pub fn cuts(&self, text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
         let offsets = range.start.max(1)..range.end.min(text.len());
         let of_pattern = self.splitter.cuts(text, range);
-        let between = self.splitter.adjacency().into_iter();
+        // Sums of scores run through a text: what they are at a cut is not known behind it.
+        let between = self.splitter.adjacency();
+        let between = between.filter(|_| self.vocabulary.chunks().is_none());
+        let between = between.into_iter();
         let between = between.flat_map(move |_| offsets.clone());
         of_pattern.chain(between).filter(move |&offset| {
             let Some((left, right)) = text.split_at_checked(offset) else {
@@ -51,10 +54,6 @@ impl Encoder {
     fn keeps_apart(&self, left: &str, before: char, after: char) -> bool {
         let adjacency = self.splitter.adjacency();
         if adjacency.is_some_and(|adjacency| adjacency.may_join(before, after)) {
-            return false;
-        }
-        if self.vocabulary.chunks().is_some() {
-            // Sums of scores run on.
             return false;
         }
         let Some(pipeline) = &self.pipeline else {

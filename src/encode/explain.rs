@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use super::Encoder;
 use super::hot_loop::Scratch;
 use super::parts::{Gap, Part, Segment};
+use super::segments::fuse_placed;
 use super::special::Allowed;
 use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::merge::{self, Placed, Scored};
 use crate::util::memory::Growable;
-use crate::vocabulary::Model;
 
 /// A piece of normalized text.
 #[derive(Debug)]
@@ -24,11 +24,6 @@ pub struct Explained {
 }
 
 impl Encoder {
-    /// Returns whether the model is one of words or of scores, whose pieces [`explained`](Self::explained) returns.
-    pub fn has_explained_pieces(&self) -> bool {
-        matches!(self.vocabulary.model(), Model::Words(_) | Model::Unigram(_))
-    }
-
     /// Returns the pieces of a text; special tokens in it are ordinary text. Their ids, joined, are those of
     /// [`encode_ordinary`](Self::encode_ordinary).
     ///
@@ -47,9 +42,6 @@ impl Encoder {
             }],
             candidates: Vec::new(),
         };
-        let Some(pipeline) = &self.pipeline else {
-            return Ok(all);
-        };
         for part in self.split_at_tokens(text, &Allowed::Nothing) {
             let span = match part {
                 Part::Text(span) => span,
@@ -57,6 +49,10 @@ impl Encoder {
                     all.with_room(1).push(token(id, &text.as_bytes()[span]));
                     continue;
                 }
+            };
+            let Some(pipeline) = &self.pipeline else {
+                self.explain_segment(&text.as_bytes()[span], &mut all)?;
+                continue;
             };
             let each = |segment: Segment<'_>| {
                 checkpoint::pass()?;
@@ -88,13 +84,7 @@ impl Encoder {
             let mut tokens = Vec::new();
             merge::placed(&self.vocabulary, piece, &mut tokens)?;
             if let Some(unknown) = self.fused() {
-                tokens.dedup_by(|next, token| {
-                    let is_fused = [next.id, token.id] == [unknown; 2];
-                    if is_fused {
-                        token.span.end = next.span.end;
-                    }
-                    is_fused
-                });
+                fuse_placed(unknown, &mut tokens);
             }
             all.with_room(1).push(Explained {
                 candidates: merge::scored(&self.vocabulary, piece),

@@ -54,7 +54,8 @@ impl Encoder {
             ModelType::Unigram => Unigram(Box::new(unigram(model, &pieces, space)?)),
             ModelType::Word | ModelType::Char => Words(Box::new(words(model, &pieces, space)?)),
         };
-        let has_chunks = match &engine {
+        // Words and characters are found in whole texts, as are sums that may be too large for chunks.
+        let is_divided = match &engine {
             Listed(_) => true,
             Unigram(unigram) => unigram.chunks().is_some_and(|chunks| chunks.unit.is_some()),
             _ => false,
@@ -69,7 +70,7 @@ impl Encoder {
         let (vocabulary, adjacency) = join(
             || Vocabulary::from_pieces(&pieces, &unknown, engine),
             || {
-                if has_chunks {
+                if is_divided {
                     Adjacency::of(joined().map(|piece| piece.text))
                 } else {
                     Adjacency::whole()

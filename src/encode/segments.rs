@@ -12,8 +12,8 @@ use super::pipeline::Prepared;
 use super::special::Allowed;
 use crate::checkpoint;
 use crate::error::EncodeError;
-use crate::merge;
 use crate::merge::sums::Sums;
+use crate::merge::{self, Placed};
 use crate::token::TokenId;
 use crate::util::memory::Growable;
 
@@ -58,14 +58,6 @@ impl Encoder {
         };
         let first = pieces.ids.len();
         let chunks = self.vocabulary.chunks();
-        if chunks.is_some() && simdutf8::basic::from_utf8(text).is_err() {
-            // A damaged map of characters has made it: what spells a character is not known.
-            merge::encode_piece(&self.vocabulary, text, pieces.ids)?;
-            if let Some(unknown) = fused {
-                fuse(unknown, pieces.ids, first);
-            }
-            return Ok(on_step(pieces));
-        }
         pieces.sums = chunks.map(|_| Sums::at_start(first));
         let mut start = 0;
         if behind_space {
@@ -82,8 +74,13 @@ impl Encoder {
             }
             return self.encode_text(pieces, rest, |pieces, _| on_step(pieces));
         }
-        let flow = self.encode_text(pieces, rest, |_, _| ControlFlow::Continue(()))?;
-        debug_assert!(flow.is_continue(), "nothing stops it");
+        if chunks.is_some() && simdutf8::basic::from_utf8(rest).is_err() {
+            // A damaged map of characters has made all of it: which ids spell a character is not known.
+            merge::encode_piece(&self.vocabulary, rest, pieces.ids)?;
+        } else {
+            let flow = self.encode_text(pieces, rest, |_, _| ControlFlow::Continue(()))?;
+            debug_assert!(flow.is_continue(), "nothing stops it");
+        }
         if let Some(unknown) = fused {
             fuse(unknown, pieces.ids, first);
         }
@@ -111,6 +108,17 @@ impl Encoder {
         pieces.workspace.behind_space = copy;
         encoded.map(|()| end.unwrap_or(text.len()))
     }
+}
+
+/// As [`fuse`], of tokens with their spans.
+pub(super) fn fuse_placed(unknown: TokenId, placed: &mut Vec<Placed>) {
+    placed.dedup_by(|next, token| {
+        let is_fused = [next.id, token.id] == [unknown; 2];
+        if is_fused {
+            token.span.end = next.span.end;
+        }
+        is_fused
+    });
 }
 
 /// Makes one of unknown tokens that follow each other, from index `from` on.

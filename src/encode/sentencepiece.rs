@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::Encoder;
 use super::offsets::TokenSpans;
 use super::parts::{Part, SPACE};
+use super::segments::fuse_placed;
 use super::special::Allowed;
 use crate::checkpoint;
 use crate::error::EncodeError;
@@ -76,13 +77,7 @@ impl Encoder {
             let piece = &normalized[segment.clone()];
             merge::placed(&self.vocabulary, piece, &mut placed)?;
             if let Some(unknown) = pipeline.fused() {
-                placed.dedup_by(|next, token| {
-                    let is_fused = [next.id, token.id] == [unknown; 2];
-                    if is_fused {
-                        token.span.end = next.span.end;
-                    }
-                    is_fused
-                });
+                fuse_placed(unknown, &mut placed);
             }
             for (index, token) in placed.iter().enumerate() {
                 let mut span = segment.start + token.span.start..segment.start + token.span.end;

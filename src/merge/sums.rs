@@ -12,9 +12,8 @@ use crate::unicode::character::length_of;
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::unigram::{Chunks, Unigram};
 
-/// The most bytes of a chunk that may be safe, as a factor of scores.
-const LONGEST: f64 = 64.0;
-const _: () = assert!(SHORT == 64);
+// Chunks that may be safe have their sums on the stack.
+const _: () = assert!(SHORT == Chunks::LONGEST as usize);
 
 /// The sum of scores before a chunk.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +106,7 @@ impl Sums {
                 } else if unigram.is_unknown(id) {
                     character.len()
                 } else {
-                    vocabulary.bytes(id).map_or(0, <[u8]>::len)
+                    vocabulary.bytes(id).expect("it is a token").len()
                 };
         }
         self.placed = ids.len();
@@ -121,7 +120,8 @@ fn sum_after(unigram: &Unigram, chunks: &Chunks, sum: f64, ids: &[TokenId]) -> O
         return Some(sum);
     }
     let scores = ids.iter().map(|&id| chunks.steps[id as usize]);
-    unigram::add(unigram.origin(), sum, scores, chunks.largest * LONGEST)
+    let reach = chunks.largest * f64::from(Chunks::LONGEST);
+    unigram::add(unigram.origin(), sum, scores, reach)
 }
 
 /// Bounds of the sum at the end of a token, less the one at the start of its chunk.
@@ -151,14 +151,6 @@ impl Bounds {
         top: f64::NEG_INFINITY,
     };
 
-    /// The start of a chunk, or a place inside that all paths go through.
-    const ZERO: Self = Self {
-        best: 0.0,
-        low: 0.0,
-        high: 0.0,
-        ..Self::NONE
-    };
-
     /// Takes a token from a start to this end.
     fn offer(&mut self, start: usize, from: &Self, score: f64, unit: f64) {
         let (best, low, top) = (
@@ -185,28 +177,15 @@ fn is_safe(unigram: &Unigram, chunks: &Chunks, chunk: &[u8]) -> bool {
     let mut ends = [Bounds::NONE; SHORT];
     let (mut start, mut furthest) = (0, 0);
     while start < chunk.len() {
+        let mut from = ends[start];
         if furthest <= start {
-            // One sum, whatever it is.
-            ends[start] = Bounds {
-                start: ends[start].start,
-                floor: ends[start].floor,
-                rival: ends[start].rival,
-                ..Bounds::ZERO
-            };
+            // All paths go through here: there is one sum, whatever it is.
+            (from.best, from.low, from.high) = (0.0, 0.0, 0.0);
         }
-        let from = ends[start];
-        let character = length_of(chunk[start]).min(chunk.len() - start);
-        let mut is_known = false;
-        unigram.candidates(&chunk[start..], |length, _, score| {
-            is_known |= length == character;
+        start += unigram.candidates(&chunk[start..], |length, _, score| {
             furthest = furthest.max(start + length);
             ends[start + length].offer(start, &from, score, unit);
         });
-        if !is_known {
-            furthest = furthest.max(start + character);
-            ends[start + character].offer(start, &from, unigram.unknown_score(), unit);
-        }
-        start += character;
     }
     let mut end = chunk.len();
     while end > 0 {

@@ -7,7 +7,6 @@ use super::{Placed, Scored};
 use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::token::{NO_TOKEN, TokenId};
-use crate::unicode::character::length_of;
 use crate::util::memory::{self, Growable};
 use crate::vocabulary::unigram::{Origin, Unigram};
 
@@ -172,22 +171,11 @@ pub(super) fn placed(
 pub(super) fn scored(unigram: &Unigram, piece: &[u8]) -> Vec<Scored> {
     let (mut all, mut start) = (Vec::new(), 0);
     while start < piece.len() {
-        let character = length_of(piece[start]).min(piece.len() - start);
-        let mut is_known = false;
-        unigram.candidates(&piece[start..], |length, id, score| {
-            is_known |= length == character;
+        start += unigram.candidates(&piece[start..], |length, id, score| {
             let span = start..start + length;
-            let id = Some(id);
+            let id = (id != NO_TOKEN).then_some(id);
             all.with_room(1).push(Scored { span, id, score });
         });
-        if !is_known {
-            all.with_room(1).push(Scored {
-                span: start..start + character,
-                id: None,
-                score: unigram.unknown_score(),
-            });
-        }
-        start += character;
     }
     all
 }
@@ -310,21 +298,14 @@ fn fill<S: Sum>(unigram: &Unigram, piece: &[u8], ends: &mut [End<S>]) -> Result<
             }
             before = S::ZERO;
         }
-        // Only a damaged map of characters makes text that ends inside of a character.
-        let character = length_of(piece[start]).min(piece.len() - start);
-        let mut is_known = false;
-        unigram.candidates(&piece[start..], |length, id, score| {
-            is_known |= length == character;
+        let mut is_unknown = false;
+        let character = unigram.candidates(&piece[start..], |length, id, score| {
             furthest = furthest.max(start + length);
-            ends[start + length].offer(before.plus(score), offset(start), id);
+            let is_best = ends[start + length].offer(before.plus(score), offset(start), id);
+            is_unknown |= is_best && id == NO_TOKEN;
         });
-        if !is_known {
-            let sum = before.plus(unigram.unknown_score());
-            furthest = furthest.max(start + character);
-            let is_best = ends[start + character].offer(sum, offset(start), NO_TOKEN);
-            if is_best && unigram.origin() == Origin::Tokenizers {
-                unigram.unknown()?;
-            }
+        if is_unknown && unigram.origin() == Origin::Tokenizers {
+            unigram.unknown()?;
         }
         start += character;
     }

@@ -34,8 +34,8 @@ impl ByteSpelling {
     }
 
     /// Each byte with its token.
-    pub(crate) fn tokens(&self) -> impl Iterator<Item = (u8, &TokenId)> {
-        (0..=u8::MAX).zip(self.tokens.iter())
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = (u8, TokenId)> {
+        (0..=u8::MAX).zip(self.tokens.iter().copied())
     }
 
     /// Returns whether a token is one of these.

@@ -27,7 +27,7 @@ const FAILURES: u32 = 64;
 struct Cell {
     base: u32,
     /// The byte by which the node is reached from its parent, and above it the number of the string that ends here, from 1 on;
-    /// 0 if none does. Values in cells of their own took four times the memory, which long texts look at in no order.
+    /// 0 if none does. Values have no cells of their own, as most would be empty.
     byte_and_end: u32,
 }
 

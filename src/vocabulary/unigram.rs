@@ -4,7 +4,8 @@
 //! instead, with a score below all others; what is unknown is spelled by the tokens of its bytes, if there are such.
 
 use crate::error::{EncodeError, VocabularyError};
-use crate::token::TokenId;
+use crate::token::{NO_TOKEN, TokenId};
+use crate::unicode::character::length_of;
 use crate::util::memory;
 use crate::vocabulary::characters::ByteSpelling;
 use crate::vocabulary::trie::Trie;
@@ -45,8 +46,8 @@ pub enum Origin {
 /// Numbers to encode a text by chunks, if sums of scores run through it: see [`sums`](crate::merge::sums).
 #[derive(Debug)]
 pub(crate) struct Chunks {
-    /// The number that each token adds to the sum of scores. Unknown characters count once: those that are spelled with the first
-    /// token of their bytes.
+    /// The number that each token adds to the sum of scores. An unknown character that several tokens spell counts with
+    /// the first of these.
     pub(crate) steps: Vec<f64>,
     /// The score of the greatest magnitude.
     pub(crate) largest: f64,
@@ -103,14 +104,28 @@ impl Unigram {
         })
     }
 
-    /// Passes the length, the id and the score of each token that `text` begins with to `each`, the shortest first.
+    /// Passes the length, the id and the score of each token that `text` begins with to `each`, the shortest first; then
+    /// [`NO_TOKEN`] for its first character, if that is no token by itself. Returns the length of that character.
     ///
     /// # Complexity
     /// O(length of the longest token).
     #[inline]
-    pub(crate) fn candidates(&self, text: &[u8], mut each: impl FnMut(usize, TokenId, f64)) {
-        self.trie
-            .prefixes(ALL, text, |length, (score, id)| each(length, id, score));
+    pub(crate) fn candidates(
+        &self,
+        text: &[u8],
+        mut each: impl FnMut(usize, TokenId, f64),
+    ) -> usize {
+        // Only a damaged map of characters makes text that ends inside of a character.
+        let character = length_of(text[0]).min(text.len());
+        let mut is_known = false;
+        self.trie.prefixes(ALL, text, |length, (score, id)| {
+            is_known |= length == character;
+            each(length, id, score);
+        });
+        if !is_known {
+            each(character, NO_TOKEN, self.unknown_score);
+        }
+        character
     }
 
     /// Returns the token that is exactly `text`.
@@ -127,12 +142,6 @@ impl Unigram {
     /// The scores of tokens by id.
     pub(super) fn scores(&self) -> &[f64] {
         &self.scores
-    }
-
-    /// The score of an unknown character.
-    #[inline]
-    pub(crate) fn unknown_score(&self) -> f64 {
-        self.unknown_score
     }
 
     /// Returns the token of what is unknown.
@@ -176,6 +185,9 @@ impl Unigram {
 }
 
 impl Chunks {
+    /// Only shorter chunks may be cached: this times the largest score is how far sums go inside of one.
+    pub(crate) const LONGEST: u8 = 64;
+
     /// Sums of SentencePiece start again beyond 100,000. Scores up to this keep those of a chunk below 2^17, and near
     /// enough to that bound for the difference to be exact.
     const LARGEST_SCORE: f64 = 480.0;
@@ -194,7 +206,7 @@ impl Chunks {
         if let Some(unknown) = unknown {
             steps[unknown as usize] = unknown_score;
         }
-        for (byte, &id) in spelling.into_iter().flat_map(ByteSpelling::tokens) {
+        for (byte, id) in spelling.into_iter().flat_map(ByteSpelling::tokens) {
             let starts_character = byte & 0xC0 != 0x80;
             if let Some(step) = steps.get_mut(id as usize) {
                 *step = if starts_character { unknown_score } else { 0.0 };

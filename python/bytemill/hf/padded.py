@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, npt.NDArray[np.integer[Any]]]
 
-__all__ = ["COLUMNS", "DTYPES", "is_plain", "padded", "padded_texts"]
+__all__ = ["COLUMNS", "DTYPES", "cuts_each_text", "is_plain", "padded", "plain"]
 
 # The arrays, by name, with the attributes of an encoding that they hold.
 COLUMNS = {
@@ -43,22 +43,6 @@ def cuts_each_text(settings: Settings) -> bool:
     """Returns whether single texts are whole, and cut at their own ends."""
     truncation = settings.truncation
     return not settings.in_words and (truncation is None or truncation.strategy != "only_second")
-
-
-def padded_texts(
-    engine: Engine,
-    texts: list[str],
-    settings: Settings,
-    *,
-    columns: Collection[str],
-    dtype: str,
-    num_threads: int | None,
-) -> Arrays | None:
-    """Returns the arrays of single texts as `padded` does, if the core makes them."""
-    if not cuts_each_text(settings):
-        return None
-    threads = thread_count(num_threads)
-    return plain(engine, texts, settings, columns=columns, dtype=dtype, num_threads=threads)
 
 
 def padded(
@@ -85,8 +69,7 @@ def padded(
     """
     if is_plain(batch, settings):
         texts = [texts[0][0] for texts in batch]
-        threads = thread_count(num_threads)
-        return plain(engine, texts, settings, columns=columns, dtype=dtype, num_threads=threads)
+        return plain(engine, texts, settings, columns=columns, dtype=dtype, num_threads=num_threads)
     import numpy as np
 
     layouts = encoded(engine, batch, settings)
@@ -114,9 +97,9 @@ def plain(
     *,
     columns: Collection[str],
     dtype: str,
-    num_threads: int,
+    num_threads: int | None,
 ) -> Arrays:
-    """Returns the arrays of single texts, from the core.
+    """Returns the arrays of single texts, each cut at its own end, from the core; arguments as `padded`.
 
     Raises:
         ValueError: Same as `padded`.
@@ -141,6 +124,6 @@ def plain(
         ),
         ("token_type_ids" in columns, "attention_mask" in columns, "special_tokens_mask" in columns),
         dtype,
-        num_threads,
+        thread_count(num_threads),
     )
     return arrays

@@ -24,7 +24,7 @@ from bytemill.hf.arguments import (
 )
 from bytemill.hf.encoded import Encoded
 from bytemill.hf.engine import Engine
-from bytemill.hf.padded import COLUMNS, DTYPES, padded, padded_texts
+from bytemill.hf.padded import COLUMNS, DTYPES, cuts_each_text, padded, plain
 from bytemill.hf.pipeline import Settings, completed, encoded
 from bytemill.io.atomic import write_atomically
 
@@ -228,14 +228,11 @@ class Tokenizer:
         settings = settings._replace(truncation=truncation, padding=fills.checked())
         first = strings("texts", texts)
         columns = [name for name in COLUMNS if return_special_tokens_mask or name != "special_tokens_mask"]
-        if pairs is None:
-            rows = padded_texts(
-                self._engine, first, settings, columns=columns, dtype=dtype, num_threads=num_threads
-            )
-            if rows is not None:
-                return rows
-            batch: list[list[Sequence[str]]] = [[(each,)] for each in first]
-        else:
+        if pairs is None and cuts_each_text(settings):
+            # Without a list for each text.
+            return plain(self._engine, first, settings, columns=columns, dtype=dtype, num_threads=num_threads)
+        batch: list[list[Sequence[str]]] = [[(each,)] for each in first]
+        if pairs is not None:
             second = strings("pairs", pairs)
             if len(second) != len(first):
                 raise ValueError(f"expected as many pairs as texts, {len(first)}, got {len(second)}")

@@ -190,8 +190,8 @@ def explain(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
         return as_json({"pieces": traces, "count": len(pieces), "ranks": True})
     text = text[:MOST_EXPLAINED]
     explained = encoding.explain(text)
-    core = encoding._core_bpe  # noqa: SLF001 - as above
-    scored = encoding.candidates(text) if core.has_scores else [[] for _ in explained]
+    kind = encoding._core_bpe.model_kind  # noqa: SLF001 - as above
+    scored = encoding.candidates(text) if kind == "scores" else [[] for _ in explained]
     steps = [
         {
             "bytes": each.piece.hex(),
@@ -205,7 +205,6 @@ def explain(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
         for each, found in zip(explained, scored, strict=True)
         if each.piece
     ]
-    kind = "scores" if core.has_scores else "merges" if core.explain_words("") is None else "words"
     return as_json({"pieces": steps, "count": len(steps), "ranks": False, "kind": kind})
 
 

@@ -88,8 +88,8 @@ pub(super) fn hash_block<R: Compiled, const GAPS: bool>(
         // No check of overflow: a piece ends behind its start.
         let length = end.wrapping_sub(start);
         if let Some(key_bytes) = KEY_BYTES.get(length) {
-            // SAFETY: `start` is 0 or the index of a bit of a span, below `BLOCK_LEN`, as there are `count` of
-            // them; and a block has 31 bytes more.
+            // SAFETY: there are `count` spans, so `start` is 0 or the index of a bit, below `BLOCK_LEN`. A block has
+            // 31 bytes more.
             let bytes = unsafe { Half::load(tier, block.as_ptr().add(start)) };
             let key = bytes.shuffle(Half::of(tier, key_bytes));
             key.store(to);

@@ -169,6 +169,7 @@ impl Pipeline {
         let is_divided = text.len() > CHUNK && chain.is_local();
         let mut start = 0;
         while start < text.len() {
+            // The caller has passed it.
             if start > 0 {
                 checkpoint::pass()?;
             }

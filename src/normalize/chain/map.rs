@@ -1,9 +1,9 @@
 //! Steps that change each character by itself, as one table: for each character the text that it becomes.
 //!
-//! Such are all steps of BERT's normalizer, and nearly those of a map of characters of a SentencePiece model. Decomposing puts
-//! marks in order, besides, and such a map looks at grapheme clusters: a character that becomes a mark with a class of order,
-//! or may be in a cluster with others, is *unsure*: it goes through the steps, together with the characters beside it. The table
-//! is made page by page when a text needs it, by the steps themselves.
+//! BERT's normalizer consists of such steps. So does the map of characters of a SentencePiece model, apart from characters that
+//! form a grapheme cluster with their neighbours; and a decomposition also sorts marks. Characters of these two kinds are
+//! *unsure*: they go through the steps, together with their neighbours. The steps make the table, page by page, when a text
+//! needs it.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -30,7 +30,8 @@ const DROPPED: Entry = 1 << 24;
 const UNSURE: Entry = DROPPED + 1;
 const LONG: Entry = 1 << 25;
 
-/// Maps ASCII without most controls, if that takes no table: in a loop that the compiler makes one of vectors. A table took four times as long, a tenth of all of encoding.
+/// Maps ASCII, without most controls, by arithmetic that the compiler turns into vector instructions. With a table for each byte,
+/// normalizing took 23 % of encoding English with bert-base-uncased; so it takes 8 %.
 #[derive(Clone, Copy, Debug)]
 struct Ascii {
     /// Capitals become small letters.
@@ -53,6 +54,13 @@ impl Ascii {
         let mut plain = (0..0x80).filter(|&byte| ascii.is_plain(byte));
         let is_known = plain.all(|byte| becomes(byte, ascii.map(byte)));
         is_known.then_some(ascii)
+    }
+
+    /// Returns whether it is known what each byte of a block becomes.
+    fn knows(self, block: &[u8]) -> bool {
+        block
+            .iter()
+            .fold(true, |all, &byte| all & self.is_plain(byte))
     }
 
     /// Returns whether it is known what a byte becomes.
@@ -175,9 +183,7 @@ impl CharacterMap {
             let end = text.len().min(at + BLOCK);
             let block = &text.as_bytes()[at..end];
             if let Some(ascii) = self.ascii
-                && block
-                    .iter()
-                    .fold(true, |all, &byte| all & ascii.is_plain(byte))
+                && ascii.knows(block)
             {
                 if !block
                     .iter()
@@ -296,10 +302,7 @@ impl CharacterMap {
         let (to, _) = made.as_chunks_mut::<BLOCK>();
         let mut count = 0;
         for (from, to) in from.iter().zip(to) {
-            if !from
-                .iter()
-                .fold(true, |all, &byte| all & ascii.is_plain(byte))
-            {
+            if !ascii.knows(from) {
                 break;
             }
             *to = from.map(|byte| ascii.map(byte));

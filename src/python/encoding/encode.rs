@@ -24,6 +24,7 @@ use crate::python::runtime::run;
 use crate::python::strings::{chunks, new_string, text};
 use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
+use crate::vocabulary::Model;
 
 type Offsets<'py> = Bound<'py, PyArray1<isize>>;
 
@@ -294,24 +295,20 @@ impl CoreBpe {
         guarded(|| self.ids_of_pieces(py, &[piece]))
     }
 
-    /// Whether tokens have scores, as those of a Unigram model have.
+    /// How the model makes tokens.
     #[getter]
-    fn has_scores(&self) -> bool {
-        self.encoder.vocabulary().scores().is_some()
+    fn model_kind(&self) -> &'static str {
+        match self.encoder.vocabulary().model() {
+            Model::Bytes(_) | Model::Listed(_) => "merges",
+            Model::Words(_) => "words",
+            Model::Unigram(_) => "scores",
+        }
     }
 
-    /// Returns the pieces of a text with the spans and ids of their tokens, and of their candidates with scores; `None` if the
-    /// model merges.
+    /// Returns the pieces of a text with the spans and ids of their tokens, and of their candidates with scores.
     #[pyo3(signature = (text, /))]
-    fn explain_words<'py>(
-        &self,
-        py: Python<'py>,
-        text: &str,
-    ) -> PyResult<Option<Vec<ExplainedWord<'py>>>> {
+    fn explain_words<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Vec<ExplainedWord<'py>>> {
         guarded(|| {
-            if !self.encoder.has_explained_pieces() {
-                return Ok(None);
-            }
             let explained = run(py, text.len(), || self.encoder.explained(text))?;
             let pieces = explained.into_iter().map(|explained| {
                 let tokens = explained.tokens.into_iter();
@@ -326,7 +323,7 @@ impl CoreBpe {
                         .collect(),
                 )
             });
-            Ok(Some(pieces.collect()))
+            Ok(pieces.collect())
         })
     }
 

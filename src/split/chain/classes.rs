@@ -109,8 +109,8 @@ impl Classes {
         self.pages[page][point % PAGE]
     }
 
-    /// Returns what a block begins with, of which `length` bytes and what follows them are the rest of a text. A piece is
-    /// open where a piece starts and does not end inside the block.
+    /// Returns the pieces of a block with which the rest of a text begins, `length` bytes. A piece that does not end inside of
+    /// the block is not among them.
     #[expect(
         clippy::inline_always,
         reason = "compiled anew for each tier, with its instructions"
@@ -205,13 +205,13 @@ impl Classes {
     }
 }
 
-/// The beginning of a block.
+/// Pieces at the beginning of a block.
 pub(in crate::split) enum Found {
     /// Pieces, and where one may start behind them.
     Pieces(Spans<true>, usize),
     /// No piece, up to where one may start.
     Gap(usize),
-    /// A piece that is longer than the block.
+    /// A piece that does not end inside of the block.
     Unsure,
 }
 

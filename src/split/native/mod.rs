@@ -138,10 +138,7 @@ fn split_by_reference<S: Sink>(
 ) -> Result<(), S::Error> {
     let limit = offset.saturating_add(CHUNK_BYTES).min(text.len());
     while *offset < limit && !sink.is_full() {
-        *offset = match rule {
-            Rule::Classes(classes) => pass_piece(classes, text, *offset, sink)?,
-            _ => split_piece(rule, text, *offset, None, sink)?,
-        };
+        *offset = split_piece(rule, text, *offset, None, sink)?;
     }
     Ok(())
 }
@@ -212,7 +209,7 @@ pub(crate) fn split_blocks<S: Sink>(
         Rule::Adjacency(adjacency) => split!(Ranges::Ascii, |masks, block, at| {
             adjacency.ends(block, masks, text.len() - at)
         }),
-        Rule::Classes(classes) => split_by_classes(classes, text, offset, sink, classify),
+        Rule::Classes(classes) => split_by_classes(rule, classes, text, offset, sink, classify),
     }
 }
 
@@ -260,6 +257,7 @@ fn split_blocks_by<S: Sink>(
 /// As [`split_blocks`], by classes of characters.
 #[inline(always)]
 fn split_by_classes<S: Sink>(
+    rule: Rule<'_>,
     classes: &Classes,
     text: &[u8],
     offset: &mut usize,
@@ -277,31 +275,14 @@ fn split_by_classes<S: Sink>(
                 *offset += end;
             }
             Found::Gap(end) => *offset += end,
-            Found::Unsure => *offset = pass_piece(classes, text, *offset, sink)?,
+            Found::Unsure => *offset = split_piece(rule, text, *offset, None, sink)?,
         }
     }
     Ok(())
 }
 
-/// Passes the next piece from `offset` on to `sink`, and returns its end, or that of the text.
-#[cold]
-#[inline(never)]
-fn pass_piece<S: Sink>(
-    classes: &Classes,
-    text: &[u8],
-    offset: usize,
-    sink: &mut S,
-) -> Result<usize, S::Error> {
-    let Some(piece) = classes.piece(text, offset)? else {
-        return Ok(text.len());
-    };
-    let end = piece.end;
-    sink.piece(text, piece)?;
-    Ok(end)
-}
-
-/// Passes the piece at `offset`, where the block begins, to `sink`, and returns its end. Not inlined: the
-/// loop, which seldom needs it, keeps its registers.
+/// Passes the next piece from `offset` on, where the block begins, to `sink`, and returns its end, or that of the text
+/// if there is none. Not inlined: the loop, which seldom needs it, keeps its registers.
 #[cold]
 #[inline(never)]
 fn split_piece<S: Sink>(
@@ -311,12 +292,15 @@ fn split_piece<S: Sink>(
     block: Option<&Block>,
     sink: &mut S,
 ) -> Result<usize, S::Error> {
-    let end = rule.piece_end(text, offset)?;
+    let Some(piece) = rule.piece(text, offset)? else {
+        return Ok(text.len());
+    };
+    let end = piece.end;
     match block {
-        Some(block) if end - offset < BLOCK_LEN => {
-            sink.block(block, offset, Spans::adjacent(1 << (end - offset)))?;
+        Some(block) if piece.start == offset && piece.len() < BLOCK_LEN => {
+            sink.block(block, offset, Spans::adjacent(1 << piece.len()))?;
         }
-        _ => sink.piece(text, offset..end)?,
+        _ => sink.piece(text, piece)?,
     }
     Ok(end)
 }
@@ -328,6 +312,7 @@ pub(crate) fn pass_pieces<S: Sink>(
     mut pieces: &[Range<usize>],
     sink: &mut S,
 ) -> Result<(), S::Error> {
+    let mut last = EMPTY_BLOCK;
     while let [first, rest @ ..] = pieces {
         let start = first.start;
         if first.len() >= BLOCK_LEN {
@@ -343,7 +328,6 @@ pub(crate) fn pass_pieces<S: Sink>(
             ends |= 1 << (piece.end - start);
             pieces = rest;
         }
-        let mut last = EMPTY_BLOCK;
         let block = block_at(&text[start..], &mut last);
         sink.block(block, start, Spans::apart(starts, ends))?;
     }
@@ -388,16 +372,17 @@ pub(crate) enum Rule<'a> {
 }
 
 impl Rule<'_> {
-    /// Returns the end of the piece that starts at `offset`.
+    /// Returns the next piece from `offset` on, where one may start; none if the rest of the text is in no piece.
     ///
     /// # Errors
     /// [`Interrupted`] from the checkpoint, passed during long pieces.
-    pub(super) fn piece_end(self, text: &[u8], offset: usize) -> Result<usize, Interrupted> {
-        match self {
-            Self::Family(family) => family.piece_end(text, offset),
-            Self::Adjacency(adjacency) => adjacency.piece_end(text, offset),
-            Self::Classes(_) => unreachable!("its pieces need not start where the one before ends"),
-        }
+    fn piece(self, text: &[u8], offset: usize) -> Result<Option<Range<usize>>, Interrupted> {
+        let end = match self {
+            Self::Family(family) => family.piece_end(text, offset)?,
+            Self::Adjacency(adjacency) => adjacency.piece_end(text, offset)?,
+            Self::Classes(classes) => return classes.piece(text, offset),
+        };
+        Ok(Some(offset..end))
     }
 
     /// Returns whether every byte is in a piece.

@@ -47,7 +47,7 @@ def embedder(folder: Path) -> Any:
 
 
 def features(model: Any, texts: list[str]) -> dict[str, Any]:
-    """Returns what the model is given for some texts."""
+    """Returns the token IDs and masks that the model gets for some texts, by name."""
     prepared = model.preprocess(texts) if hasattr(model, "preprocess") else model.tokenize(texts)
     return {name: each.tolist() if hasattr(each, "tolist") else each for name, each in prepared.items()}
 
