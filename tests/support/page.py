@@ -69,8 +69,9 @@ def put(page: Any, text: str) -> None:
 
 
 def wait(page: Any, tokens: int, pane: str = "a") -> None:
-    """Waits for a number of tokens."""
+    """Waits for a number of tokens, and until the pane shows them: it follows the number a frame later."""
     expect(page.locator(f"#count-{pane}")).to_have_text(f"{tokens:,} token" + "s" * (tokens != 1))
+    expect(page.locator(f"#{pane}")).not_to_have_attribute("aria-busy", "true")
 
 
 def until(page: Any, condition: Callable[[], bool]) -> None:

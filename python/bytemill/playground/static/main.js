@@ -51,6 +51,7 @@ async function show(found, began) {
 	figures("a", encoding, one);
 	if (two && compare) figures("b", compare, two);
 	if (Math.abs(one.bytes.length - panes.a.tokens.bytes.length) > LARGE) {
+		busy(true);
 		await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 		if (newest !== found) return;
 	}
@@ -59,6 +60,7 @@ async function show(found, began) {
 	const shift = one.length !== panes.a.tokens.length;
 	panes.a.show(one, first.marks);
 	panes.b.show(two ?? NOTHING, second.marks);
+	busy(false);
 	if (find.input.value) find.update();
 	ids.show(one);
 	byId("card-a").classList.toggle("is-empty", one.length === 0);
@@ -76,6 +78,11 @@ async function show(found, began) {
 	drawWay(0);
 	await Promise.all([pieces(), parts()]);
 	requestAnimationFrame(() => requestAnimationFrame(() => performance.measure("colour", { start: began })));
+}
+
+/** @param {boolean} is whether the tokens shown are older than the counts above them */
+function busy(is) {
+	for (const { element } of Object.values(panes)) element.ariaBusy = String(is);
 }
 
 /** @param {number} count of pieces */
