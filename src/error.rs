@@ -363,6 +363,19 @@ pub enum EncodeError {
     OutOfMemory(OutOfMemory),
 }
 
+impl EncodeError {
+    /// Returns the error of a text that stands behind some characters of another.
+    pub(crate) fn behind(self, characters: usize) -> Self {
+        match self {
+            Self::Disallowed { token, start } => {
+                let start = characters + start;
+                Self::Disallowed { token, start }
+            }
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

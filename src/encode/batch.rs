@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::hot_loop::Workspace;
-use super::special::{Allowed, Disallowed, Policy, SpecialTokens};
+use super::special::{Disallowed, Policy, SpecialTokens};
 use super::{BYTES_PER_ID, Encoder, LONG_TEXT, Passage, SAMPLE, reserve_ids};
 use crate::error::{EncodeError, OutOfMemory};
 use crate::token::TokenId;
@@ -91,7 +91,7 @@ impl Encoder {
         batch: &Batch,
     ) -> Result<Ragged<T>, EncodeError> {
         // Of a part of a text, nothing says how many ids stand before it.
-        let is_divided = batch.policy.allowed == Allowed::Nothing && batch.most.is_none();
+        let is_divided = batch.most.is_none();
         self.map_work_items(texts, is_divided, batch.threads, |worker, item| {
             let bytes: usize = item.spans(texts).map(|(_, span)| span.len()).sum();
             if worker.output.ids.capacity() == 0 {
@@ -172,11 +172,7 @@ impl Encoder {
             allowed,
             disallowed,
         } = policy;
-        let counted: Ragged<TokenId> = self.map_work_items(
-            texts,
-            *allowed == Allowed::Nothing,
-            threads,
-            |worker, item| {
+        let counted: Ragged<TokenId> = self.map_work_items(texts, true, threads, |worker, item| {
                 let Worker {
                     workspace,
                     output,
@@ -207,7 +203,7 @@ impl Encoder {
     }
 
     /// Partitions `texts` and runs `work` for each work item; returns their outputs in order. Long texts are divided if
-    /// they may be: an allowed special token may lie across a cut.
+    /// they may be.
     fn map_work_items<T: Integer>(
         &self,
         texts: &[impl Text + Sync],
@@ -251,13 +247,7 @@ fn refuse(
     let mut characters = 0;
     for chunk in text.bytes().utf8_chunks() {
         let refused = special_tokens.refuse(chunk.valid(), disallowed);
-        refused.map_err(|error| match error {
-            EncodeError::Disallowed { token, start } => {
-                let start = characters + start;
-                EncodeError::Disallowed { token, start }
-            }
-            other => other,
-        })?;
+        refused.map_err(|error| error.behind(characters))?;
         characters += chunk.valid().chars().count() + 1;
     }
     Ok(())

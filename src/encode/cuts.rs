@@ -1,40 +1,38 @@
 //! Offsets where a text can be cut in two so that its ids are those of both parts.
 //!
-//! With a native pattern those are the [cuts of the splitter](crate::split::Splitter::cuts). Where text is split between
-//! characters that no token joins, they are between two of these, so that the pieces on both sides are merged by
-//! themselves; not behind a character that is no token where such characters become one token together.
+//! Two characters that stand beside each other decide, whatever stands around them. They are [apart for the
+//! splitter](crate::split::Splitter::cuts), and no special token has them beside each other, allowed or not. Where text is
+//! split between characters that no token joins, the pieces on both sides are merged by themselves; but not behind a
+//! character that is no token where such characters become one token together.
 //!
-//! Through a pipeline only those are left that nothing else reaches across ([`Prepared::keeps_apart`]). Behind a letter or
-//! number no token takes blanks across a cut.
+//! Through a pipeline only those are left that nothing else reaches across ([`Prepared::keeps_apart`]).
 
 use std::ops::Range;
 
 use super::Encoder;
+use super::special::Disallowed;
 #[cfg(doc)]
 use super::pipeline::Prepared;
 
 /// Bytes that are searched for a cut of a text to divide it.
 const SEARCH_BYTES: usize = 1 << 16;
 
+/// Bytes that are searched first for the last cut: most text has one there.
+const NEAR: usize = 32;
+
 impl Encoder {
     /// Returns the offsets in `range` where `text` can be cut, in order: its ids are those of `text[..cut]` followed by
-    /// those of `text[cut..]`, if this is known to [follow](Self::encode_after_cut) other text. The start and the end
-    /// of the text are not among them.
+    /// those of `text[cut..]`, if this is known to [follow](Self::encode_after_cut) other text, whatever special tokens
+    /// are allowed. The start and the end of the text are not among them.
     ///
     /// # Complexity
     /// O(range) for all of them.
     pub fn cuts(&self, text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
-        let offsets = range.start.max(1)..range.end.min(text.len());
-        let of_pattern = self.splitter.cuts(text, range);
         // Sums of scores run through a text: what they are at a cut is not known behind it.
-        let between = self.splitter.adjacency();
-        let between = between.filter(|_| self.vocabulary.chunks().is_none());
-        let between = between.into_iter();
-        let between = between.flat_map(move |_| offsets.clone());
-        of_pattern.chain(between).filter(move |&offset| {
-            let Some((left, right)) = text.split_at_checked(offset) else {
-                return false;
-            };
+        let known = self.vocabulary.chunks().is_none();
+        let cuts = known.then(|| self.splitter.cuts(text, range));
+        cuts.into_iter().flatten().filter(move |&offset| {
+            let (left, right) = text.split_at(offset);
             let beside = left.chars().next_back().zip(right.chars().next());
             beside.is_some_and(|(before, after)| self.keeps_apart(left, before, after))
         })
@@ -49,11 +47,51 @@ impl Encoder {
             .next()
     }
 
+    /// Returns whether texts may have [cuts](Self::cuts) at all. Without them, a session encodes a text anew with every
+    /// change, and a stream holds it to its end.
+    pub fn has_cuts(&self) -> bool {
+        // Letters of both cases, numbers and others, each before blanks.
+        let sample = "a b, 1 c. E\nF G";
+        self.cuts(sample, 0..sample.len()).next().is_some()
+    }
+
+    /// The [`cuts`](Self::cuts) that no disallowed string reaches across.
+    pub(super) fn cuts_under(
+        &self,
+        text: &str,
+        range: Range<usize>,
+        disallowed: &Disallowed,
+    ) -> impl Iterator<Item = usize> {
+        let cuts = self.cuts(text, range);
+        cuts.filter(move |&cut| !disallowed.reaches_across(text, cut))
+    }
+
+    /// Returns the last of the [`cuts_under`](Self::cuts_under) behind `from`.
+    ///
+    /// # Complexity
+    /// O(distance from the end).
+    pub(super) fn last_cut(
+        &self,
+        text: &str,
+        from: usize,
+        disallowed: &Disallowed,
+    ) -> Option<usize> {
+        let (mut end, mut width) = (text.len(), NEAR);
+        while end > from + 1 {
+            let start = end.saturating_sub(width).max(from + 1);
+            let last = self.cuts_under(text, start..end, disallowed).last();
+            if last.is_some() {
+                return last;
+            }
+            (end, width) = (start, 2 * width);
+        }
+        None
+    }
+
     /// Returns whether text can be cut between two characters that the splitter separates, the last of `left` and the first
     /// behind it.
     fn keeps_apart(&self, left: &str, before: char, after: char) -> bool {
-        let adjacency = self.splitter.adjacency();
-        if adjacency.is_some_and(|adjacency| adjacency.may_join(before, after)) {
+        if self.special_tokens.beside().reaches_across(before, after) {
             return false;
         }
         let Some(pipeline) = &self.pipeline else {
@@ -63,6 +101,8 @@ impl Encoder {
             let merges = self.vocabulary.listed_merges();
             merges.is_some_and(|merges| merges.is_token(before))
         };
-        pipeline.keeps_apart(left, before, after) && (pipeline.fused().is_none() || is_token())
+        let is_behind_token = self.special_tokens.beside().may_end_in(before);
+        pipeline.keeps_apart(left, before, after, is_behind_token)
+            && (pipeline.fused().is_none() || is_token())
     }
 }

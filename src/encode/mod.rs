@@ -22,7 +22,9 @@ pub mod pipeline;
 mod pool;
 mod segments;
 pub mod sentencepiece;
+pub mod session;
 pub mod special;
+pub mod stream;
 pub mod tokenizer_json;
 pub mod truncate;
 mod unstable;
@@ -145,7 +147,8 @@ impl Encoder {
     /// The splitter, if a text may be divided wherever that says: its parts have the ids of the whole. A pipeline may look
     /// at what stands on both sides.
     pub fn divider(&self) -> Option<&Splitter> {
-        self.pipeline.is_none().then_some(&self.splitter)
+        let is_plain = self.pipeline.is_none() && self.vocabulary.chunks().is_none();
+        is_plain.then_some(&self.splitter)
     }
 
     /// Number of bytes that the vocabulary takes, with its table for decoding and the caches of pieces. A
@@ -192,14 +195,18 @@ impl Encoder {
         self.with_workspace(|workspace| self.append(workspace, text, allowed, ids, usize::MAX))
     }
 
-    /// Appends the ids of what follows a [cut](Self::cuts) of a text; special tokens in it are ordinary text.
+    /// Appends the ids of what follows a [cut](Self::cuts) of a text, as [`encode`](Self::encode) does.
     ///
     /// # Errors
     /// As [`encode_ordinary`](Self::encode_ordinary).
-    pub fn encode_after_cut(&self, text: &str, ids: &mut Vec<TokenId>) -> Result<(), EncodeError> {
+    pub fn encode_after_cut(
+        &self,
+        text: &str,
+        allowed: &Allowed,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<(), EncodeError> {
         let is_start = false;
         let passage = Passage { text, is_start };
-        let allowed = &Allowed::Nothing;
         self.with_workspace(|workspace| self.append(workspace, passage, allowed, ids, usize::MAX))
     }
 

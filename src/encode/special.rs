@@ -1,6 +1,6 @@
 //! Special tokens and disallowed strings: where a text contains one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::iter;
 use std::sync::{Arc, Mutex};
 
@@ -23,6 +23,7 @@ pub struct SpecialTokens {
     longest: usize,
     /// Searches for all of them; `None` if there are none.
     finder: Option<Finder>,
+    beside: Beside,
     /// For each special token, the longest other one that is a proper prefix of it.
     prefixes: Vec<Option<usize>>,
     /// Searches for some of them only, made when they were needed, the latest last.
@@ -39,6 +40,37 @@ const MAX_SUBSETS: usize = 8;
 /// Up to this many bytes of strings, the automaton has a table of all transitions. It is the fastest, but
 /// building it takes quadratic time where the strings repeat themselves.
 const MAX_TABLE: usize = 1 << 12;
+
+/// Which characters stand beside each other in some strings, and which they end in.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    pairs: HashSet<(char, char)>,
+    last: HashSet<char>,
+}
+
+impl Beside {
+    /// Collects those of all `strings`.
+    pub(super) fn of<'a>(strings: impl Iterator<Item = &'a str>) -> Self {
+        let mut beside = Self::default();
+        for string in strings {
+            let characters = || string.chars();
+            let pairs = characters().zip(characters().skip(1));
+            beside.pairs.extend(pairs);
+            beside.last.extend(characters().next_back());
+        }
+        beside
+    }
+
+    /// Returns whether two characters stand beside each other in a string.
+    pub(super) fn reaches_across(&self, before: char, after: char) -> bool {
+        self.pairs.contains(&(before, after))
+    }
+
+    /// Returns whether a string ends in this character.
+    pub(super) fn may_end_in(&self, character: char) -> bool {
+        self.last.contains(&character)
+    }
+}
 
 /// The special tokens that a search may find.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +110,20 @@ pub enum Disallowed {
 #[derive(Debug)]
 pub struct Strings {
     strings: Vec<String>,
+    beside: Beside,
     finder: Finder,
+}
+
+impl Disallowed {
+    /// Returns whether a string that is no special token may have the characters on both sides of an offset.
+    pub(super) fn reaches_across(&self, text: &str, offset: usize) -> bool {
+        let Self::Strings(any) = self else {
+            return false;
+        };
+        let (left, right) = text.split_at(offset);
+        let beside = left.chars().next_back().zip(right.chars().next());
+        beside.is_some_and(|(before, after)| any.beside.reaches_across(before, after))
+    }
 }
 
 impl From<Allowed> for Disallowed {
@@ -144,9 +189,15 @@ impl SpecialTokens {
         if !special.texts.is_empty() {
             let finder = Finder::new(&special.texts).map_err(|_| VocabularyError::TooLarge)?;
             special.finder = Some(finder);
+            special.beside = Beside::of(special.texts.iter().map(String::as_str));
             special.prefixes = longest_prefixes(&special.texts);
         }
         Ok(special)
+    }
+
+    /// The characters of special tokens that stand beside each other.
+    pub(super) fn beside(&self) -> &Beside {
+        &self.beside
     }
 
     /// Number of special tokens.
@@ -215,7 +266,13 @@ impl SpecialTokens {
             return Ok(self.allow(strings.iter().map(String::as_str)).into());
         }
         let finder = Finder::new(&strings).map_err(|_| VocabularyError::TooLarge)?;
-        Ok(Disallowed::Strings(Arc::new(Strings { strings, finder })))
+        let beside = Beside::of(strings.iter().map(String::as_str));
+        let strings = Strings {
+            strings,
+            beside,
+            finder,
+        };
+        Ok(Disallowed::Strings(Arc::new(strings)))
     }
 
     /// Disallows all special tokens except the `allowed` ones.

@@ -126,20 +126,17 @@ impl Splitter {
     /// As [`cut`](Self::cut).
     pub fn cut_characters<C: Character>(&self, characters: &[C], from: usize) -> Option<usize> {
         let range = from..from.saturating_add(CUT_SEARCH_BYTES);
-        cuts::first_among(self.family()?, characters, range)
+        cuts::first_among(self, characters, range)
     }
 
     /// Returns the offsets in `range` where the text can be cut, in order: its pieces are those of
-    /// `text[..cut]` followed by those of `text[cut..]`. There are none if the pattern is not native. The
-    /// start and the end of the text are not among them.
+    /// `text[..cut]` followed by those of `text[cut..]`. There are none if a regular expression, a chain of them or the
+    /// caller's code splits. The start and the end of the text are not among them.
     ///
     /// # Complexity
     /// O(range) for all of them.
     pub fn cuts(&self, text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
-        let cuts = self
-            .family()
-            .map(|family| cuts::within(family, text, range));
-        cuts.into_iter().flatten()
+        cuts::within(self, text, range)
     }
 
     /// As [`cuts`](Self::cuts), last first, in bytes that need not be UTF-8. A cut is between two whole characters:
@@ -148,10 +145,7 @@ impl Splitter {
     /// # Complexity
     /// O(range) for all of them.
     pub fn cuts_backwards(&self, text: &[u8], range: Range<usize>) -> impl Iterator<Item = usize> {
-        let cuts = self
-            .family()
-            .map(|family| cuts::backwards(family, text, range));
-        cuts.into_iter().flatten()
+        cuts::backwards(self, text, range)
     }
 
     /// Returns where the first piece of `text` behind a character of ASCII ends, in `text`: 0 if it is that character

@@ -284,7 +284,8 @@ pub(crate) const SYMBOLS: [&str; 33] = [
 ];
 
 /// Those that interact most.
-const FEW_SYMBOLS: [&str; 14] = [
+/// Those that interact.
+pub(crate) const FEW_SYMBOLS: [&str; 14] = [
     "A", "b", "中", "\u{301}", "1", "〇", " ", "\r", "\n", "'", "!", "・", "\0", "\u{3000}",
 ];
 

@@ -9,7 +9,7 @@ use bytemill::util::tier::Tier;
 use crate::chains;
 use crate::spellings::{self, SPELLERS};
 use crate::support::{
-    CONTRACTION_SYMBOLS, PUBLISHED, Random, SYMBOLS, TestResult, on_all_cores, pieces,
+    CL100K, CONTRACTION_SYMBOLS, O200K, PUBLISHED, R50K, Random, SYMBOLS, TestResult, on_all_cores, pieces,
 };
 
 /// Tries every cut of `text`. Returns their number, or a description of one that is wrong.
@@ -78,6 +78,7 @@ fn chains_on_all_texts_of_three_symbols() -> TestResult {
     let chains = chains::chains()?;
     let families: Vec<Family> = chains.iter().map(|chain| chain.family).collect();
     assert_exact(&families, &chains::SYMBOLS, 3);
+    assert_exact(&families, &chains::FEW_SYMBOLS, 4);
     Ok(())
 }
 
@@ -140,8 +141,9 @@ fn offsets_of_cuts() -> TestResult {
             ("a.b c", &[1, 3]),
             ("a1b", &[1, 2]),
             ("it's 12's", &[4, 7]),
-            ("a\u{301} 中\u{3002}", &[7]),
-            ("\n\n  ...\t", &[]),
+            ("a\u{301} 中\u{3002}", &[3, 7]),
+            ("\n\n  ...\t", &[7]),
+            ("' x", &[1]),
         ] {
             let found: HashSet<usize> = (0..text.len() + 3)
                 .filter_map(|near| splitter.cut(text, near))
@@ -152,6 +154,21 @@ fn offsets_of_cuts() -> TestResult {
                 assert_eq!(splitter.cut(text, near), first, "{text:?} near {near}");
             }
         }
+    }
+    Ok(())
+}
+
+/// Where newlines end a piece, and where case does, they are places to cut; the second letter of a contraction is not.
+#[test]
+fn cuts_of_some_families() -> TestResult {
+    let cuts = |pattern, text: &str| -> Result<Vec<usize>, Box<dyn std::error::Error>> {
+        Ok(Splitter::new(pattern)?.cuts(text, 0..usize::MAX).collect())
+    };
+    for (pattern, newline, case) in [(R50K, false, false), (CL100K, true, false), (O200K, true, true)] {
+        assert_eq!(cuts(pattern, "!\n\nword")?, if newline { vec![3] } else { vec![] });
+        assert_eq!(cuts(pattern, "\n/\n word")?, [0; 0]);
+        assert_eq!(cuts(pattern, "camelCase")?, if case { vec![5] } else { vec![] });
+        assert_eq!(cuts(pattern, "x'lLx'vE")?, [0; 0]);
     }
     Ok(())
 }

@@ -27,6 +27,7 @@ mod pipelines;
 mod published;
 mod recognition;
 mod sentencepiece_models;
+mod sessions;
 mod sorted_counts;
 mod special_tokens;
 mod spellings;

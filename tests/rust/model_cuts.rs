@@ -105,7 +105,7 @@ fn ids_of_both_parts_are_those_of_the_whole() -> TestResult {
             let whole = ids(&encoder, &text)?;
             for cut in encoder.cuts(&text, 0..usize::MAX) {
                 let mut parts = ids(&encoder, &text[..cut])?;
-                encoder.encode_after_cut(&text[cut..], &mut parts)?;
+                encoder.encode_after_cut(&text[cut..], &Allowed::Nothing, &mut parts)?;
                 assert_eq!(parts, whole, "{text:?} at {cut}, model {seed}");
                 cuts[usize::from(
                     encoder

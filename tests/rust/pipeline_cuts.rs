@@ -7,12 +7,14 @@ use bytemill::encode::Encoder;
 use bytemill::encode::batch::Batch;
 use bytemill::encode::pipeline::added::AddedToken;
 use bytemill::encode::pipeline::{Marks, Normalization, Pipeline, Prefix};
-use bytemill::encode::special::{Allowed, Policy, SpecialTokens};
+use bytemill::encode::special::{Allowed, Disallowed, Policy, SpecialTokens};
 use bytemill::encode::truncate::Keep;
 use bytemill::error::EncodeError;
 use bytemill::normalize::chain::{Chain, Find, Step};
 use bytemill::split::Splitter;
+use bytemill::split::adjacent::Adjacency;
 use bytemill::token::TokenId;
+use bytemill::util::tier::Tier;
 
 use crate::support::{CL100K, O200K, R50K, Random, TestResult};
 
@@ -46,7 +48,7 @@ const CONTENTS: [&str; 14] = [
     "1 a 1 a",
 ];
 
-fn text(random: &mut Random, longest: usize) -> String {
+pub(crate) fn text(random: &mut Random, longest: usize) -> String {
     let length = random.within(1..longest);
     (0..length).map(|_| *random.pick(&PARTS)).collect()
 }
@@ -73,9 +75,9 @@ fn tokens(random: &mut Random) -> Vec<AddedToken> {
 }
 
 /// Kinds of pipelines.
-const KINDS: usize = 11;
+const KINDS: usize = 15;
 
-fn encoder(random: &mut Random, seed: usize) -> Result<Encoder, Box<dyn std::error::Error>> {
+pub(crate) fn encoder(random: &mut Random, seed: usize) -> Result<Encoder, Box<dyn std::error::Error>> {
     let added = tokens(random);
     let special = added.iter().filter(|token| token.special);
     let special = special.map(|token| (token.content.clone(), token.id));
@@ -87,10 +89,13 @@ fn encoder(random: &mut Random, seed: usize) -> Result<Encoder, Box<dyn std::err
     let (prefix, marks) = match seed % KINDS {
         6 => (Prefix::Always, Marks::Nothing),
         7 => (Prefix::Always, Marks::Normalized),
+        11 => (Prefix::UnlessSpace, Marks::Segments),
+        12 => (Prefix::FirstUnlessSpace, Marks::Segments),
+        13 | 14 => (Prefix::UnlessSpace, Marks::Words),
         _ => (Prefix::Nothing, Marks::Nothing),
     };
     let steps = match seed % KINDS {
-        0 => vec![],
+        0 | 11..15 => vec![],
         1 | 2 | 6 => vec![Step::Nfc],
         3 => vec![Step::Nfkc],
         4 => vec![Step::Nfd],
@@ -113,22 +118,26 @@ fn encoder(random: &mut Random, seed: usize) -> Result<Encoder, Box<dyn std::err
         prefix,
         marks,
         fused: None,
-        splitter: Splitter::new([R50K, CL100K, O200K][seed % 3])?,
+        splitter: if seed % KINDS == 14 {
+            Splitter::Adjacent(Arc::new(Adjacency::whole().by_words()), Tier::current())
+        } else {
+            Splitter::new([R50K, CL100K, O200K][seed % 3])?
+        },
     };
     let vocabulary = Builtin::Cl100k.vocabulary()?;
     Ok(Encoder::with_pipeline(vocabulary, special, pipeline)?)
 }
 
-fn ids(encoder: &Encoder, text: &str) -> Result<Vec<TokenId>, EncodeError> {
+fn ids(encoder: &Encoder, text: &str, allowed: &Allowed) -> Result<Vec<TokenId>, EncodeError> {
     let mut ids = Vec::new();
-    encoder.encode_ordinary(text, &mut ids)?;
+    encoder.encode(text, allowed, &mut ids)?;
     Ok(ids)
 }
 
 #[test]
 fn ids_of_both_parts_are_those_of_the_whole() -> TestResult {
     let mut cuts = [0; KINDS];
-    for seed in 0..1_100 {
+    for seed in 0..100 * KINDS {
         let mut random = Random::new(seed);
         // Two added tokens may be the same once they are normalized.
         let Ok(encoder) = encoder(&mut random, seed) else {
@@ -136,12 +145,14 @@ fn ids_of_both_parts_are_those_of_the_whole() -> TestResult {
         };
         for _ in 0..30 {
             let text = text(&mut random, 40);
-            let whole = ids(&encoder, &text)?;
-            for cut in encoder.cuts(&text, 0..usize::MAX) {
-                let mut parts = ids(&encoder, &text[..cut])?;
-                encoder.encode_after_cut(&text[cut..], &mut parts)?;
-                assert_eq!(parts, whole, "{text:?} at {cut}, pipeline {seed}");
-                cuts[seed % KINDS] += 1;
+            for allowed in [Allowed::Nothing, Allowed::All] {
+                let whole = ids(&encoder, &text, &allowed)?;
+                for cut in encoder.cuts(&text, 0..usize::MAX) {
+                    let mut parts = ids(&encoder, &text[..cut], &allowed)?;
+                    encoder.encode_after_cut(&text[cut..], &allowed, &mut parts)?;
+                    assert_eq!(parts, whole, "{text:?} at {cut}, pipeline {seed}");
+                    cuts[seed % KINDS] += 1;
+                }
             }
             for keep in [Keep::Start, Keep::End] {
                 let part = encoder.truncate(&text, &Allowed::Nothing, 5, keep)?;
@@ -149,7 +160,7 @@ fn ids_of_both_parts_are_those_of_the_whole() -> TestResult {
                     Keep::Start => &text[..part.cut],
                     Keep::End => &text[part.cut..],
                 };
-                let count = ids(&encoder, kept)?.len();
+                let count = ids(&encoder, kept, &Allowed::Nothing)?.len();
                 assert_eq!(count, part.count, "{kept:?} of {text:?}, pipeline {seed}");
             }
         }
@@ -161,22 +172,27 @@ fn ids_of_both_parts_are_those_of_the_whole() -> TestResult {
 #[test]
 fn long_texts_are_divided_among_threads() -> TestResult {
     let mut random = Random::new(7);
-    for seed in 0..22 {
+    let mut count = 0;
+    for seed in 0..2 * KINDS {
         let Ok(encoder) = encoder(&mut random, seed) else {
             continue;
         };
         let long: String = (0..20_000).map(|_| text(&mut random, 40)).collect();
-        let whole = ids(&encoder, &long)?;
-        let batch = Batch::new(Policy::ORDINARY, 2);
+        let allowed = Allowed::All;
+        let whole = ids(&encoder, &long, &allowed)?;
+        let disallowed = Disallowed::Nothing;
+        let batch = Batch::new(Policy { allowed, disallowed }, 2);
         let divided = encoder.encode_batch::<TokenId>(&[long.as_str()], &batch)?;
         assert!(divided.ids == whole, "pipeline {seed}");
-        assert!(encoder.cut(&long, long.len() / 2).is_some());
+        count += usize::from(encoder.cut(&long, long.len() / 2).is_some());
     }
+    // Added tokens may reach across every cut of words.
+    assert!(count > KINDS, "{count}");
     Ok(())
 }
 
 #[test]
-fn pipelines_that_change_the_start_of_segments_are_not_cut() -> TestResult {
+fn pipelines_that_change_the_start_of_words_are_not_cut() -> TestResult {
     let text = "some words, one after the other";
     let encoder = |prefix, marks, step| {
         let pipeline = Pipeline {
@@ -199,9 +215,8 @@ fn pipelines_that_change_the_start_of_segments_are_not_cut() -> TestResult {
     let nfc = encoder(Prefix::Nothing, Marks::Nothing, Step::Nfc)?;
     assert!(nfc.cut(text, 0).is_some());
     for other in [
-        encoder(Prefix::UnlessSpace, Marks::Nothing, Step::Nfc)?,
-        encoder(Prefix::FirstUnlessSpace, Marks::Nothing, Step::Nfc)?,
-        encoder(Prefix::Nothing, Marks::Segments, Step::Nfc)?,
+        encoder(Prefix::Nothing, Marks::Words, Step::Nfc)?,
+        encoder(Prefix::FirstUnlessSpace, Marks::Words, Step::Nfc)?,
         encoder(
             Prefix::Nothing,
             Marks::Nothing,

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use fancy_regex::Regex;
 
-use crate::encode::special::{Allowed, Finder, SpecialTokens};
+use crate::encode::special::{Allowed, Beside, Finder, SpecialTokens};
 use crate::error::VocabularyError;
 use crate::token::TokenId;
 use crate::util::memory;
@@ -63,10 +63,7 @@ pub(in crate::encode) struct Search {
     has_marks: bool,
     /// Whether a token takes blanks before it or behind it.
     takes_blanks: bool,
-    /// The last characters of strings.
-    last: HashSet<char>,
-    /// Characters that stand beside each other in a string.
-    pairs: HashSet<(char, char)>,
+    beside: Beside,
     /// The first characters of tokens that look at what stands before them, other than blanks.
     looking_back: HashSet<char>,
     /// The last characters of those that look at what stands behind them.
@@ -215,11 +212,7 @@ impl Search {
             takes_blanks: tokens
                 .iter()
                 .any(|(.., token)| token.lstrip || token.rstrip),
-            last: tokens
-                .iter()
-                .filter_map(|(text, ..)| text.chars().next_back())
-                .collect(),
-            pairs: tokens.iter().flat_map(|(text, ..)| pairs(text)).collect(),
+            beside: Beside::of(tokens.iter().map(|(text, ..)| text.as_str())),
             looking_back: tokens
                 .iter()
                 .filter(|(.., token)| token.single_word)
@@ -251,7 +244,7 @@ impl Search {
 
     /// Returns whether a token in a text may depend on both of two characters that stand beside each other.
     pub(in crate::encode) fn reaches_across(&self, before: char, after: char) -> bool {
-        self.pairs.contains(&(before, after))
+        self.beside.reaches_across(before, after)
             || self.takes_blanks && self.is_blank(before)
             || self.looking_ahead.contains(&before)
             || self.looking_back.contains(&after)
@@ -259,7 +252,7 @@ impl Search {
 
     /// Returns whether a token in a text may end in this character.
     pub(in crate::encode) fn may_end_in(&self, character: char) -> bool {
-        self.last.contains(&character) || self.takes_blanks && self.is_blank(character)
+        self.beside.may_end_in(character) || self.takes_blanks && self.is_blank(character)
     }
 
     /// True if there is nothing to find.
@@ -336,9 +329,4 @@ fn last(text: &[u8]) -> Option<char> {
     let is_first = |byte: &u8| byte & 0xC0 != 0x80;
     let start = text.iter().rposition(is_first)?;
     first(&text[start..])
-}
-
-/// The characters of a text that stand beside each other.
-fn pairs(text: &str) -> impl Iterator<Item = (char, char)> {
-    text.chars().zip(text.chars().skip(1))
 }

@@ -388,27 +388,42 @@ impl Prepared {
 
     /// Returns whether a text can be cut between two characters, the last of `left` and the first behind it, where the
     /// splitter says so of normalized text, and nothing else that the pipeline does reaches across. What follows the cut
-    /// does not [start](Gap::is_start) a text then.
+    /// does not [start](Gap::is_start) a text then. `is_behind_token` says whether a special token may end there.
     ///
     /// Nothing does if the characters stay as they are and beside each other, and no added token has them beside each other
     /// or looks at what stands beside it there; if they are no marks, which become spaces; and if no space is put before
-    /// what follows the cut, neither because a segment begins there nor, as a gap does, behind a token.
-    pub(super) fn keeps_apart(&self, left: &str, before: char, after: char) -> bool {
+    /// what follows the cut, neither because a segment begins there, which no space does, nor, as a gap does, behind a
+    /// token. White space between words is nothing but that, and a space is put before each of them.
+    pub(super) fn keeps_apart(
+        &self,
+        left: &str,
+        before: char,
+        after: char,
+        is_behind_token: bool,
+    ) -> bool {
         let Self { pipeline, added } = self;
-        let is_mark = |character: char| character.encode_utf8(&mut [0; 4]).as_bytes() == MARK;
-        let has_mark = match pipeline.marks {
-            Marks::Nothing => false,
-            Marks::Normalized => is_mark(before) || is_mark(after),
-            Marks::Segments | Marks::Words => true,
-        };
         let raw = added.raw.as_ref();
-        let is_behind_none = match pipeline.prefix {
-            Prefix::Nothing => true,
-            Prefix::Always | Prefix::AlwaysEmpty => !raw.is_some_and(|raw| raw.may_end_in(before)),
-            Prefix::UnlessSpace | Prefix::FirstUnlessSpace => false,
+        let stays = match pipeline.marks {
+            Marks::Nothing => true,
+            Marks::Normalized | Marks::Segments => ![before, after].contains(&characters::MARK),
+            Marks::Words => {
+                pipeline.prefix == Prefix::UnlessSpace
+                    && after == ' '
+                    && before != characters::MARK
+                    && !before.is_whitespace()
+            }
         };
-        !has_mark
-            && is_behind_none
+        let starts_nothing = match pipeline.prefix {
+            Prefix::Nothing => {
+                !pipeline.normalization.changes_start() || !is_behind_token
+            }
+            Prefix::Always | Prefix::AlwaysEmpty => {
+                !is_behind_token && !raw.is_some_and(|raw| raw.may_end_in(before))
+            }
+            Prefix::UnlessSpace | Prefix::FirstUnlessSpace => after == ' ',
+        };
+        stays
+            && starts_nothing
             && pipeline.normalization.keeps_apart(left, before, after)
             && !raw.is_some_and(|raw| raw.reaches_across(before, after))
             && !added.normalized.reaches_across(before, after)

@@ -109,6 +109,12 @@ impl Classes {
         self.pages[page][point % PAGE]
     }
 
+    /// Returns whether two characters that stand beside each other are never in one piece.
+    pub(in crate::split) fn separates(&self, before: u32, after: u32) -> bool {
+        let [before, after] = [before, after].map(|point| self.code(point as usize));
+        before != after || before < FIRST_GROUP
+    }
+
     /// Returns the pieces of a block with which the rest of a text begins, `length` bytes. A piece that does not end inside of
     /// the block is not among them.
     #[expect(
