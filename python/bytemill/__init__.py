@@ -32,6 +32,7 @@ from bytemill.errors import (
 from bytemill.model import encoding_for_model, encoding_name_for_model
 from bytemill.registry import get_encoding, list_encoding_names
 from bytemill.results import Candidate, EncodedWithOffsets, PieceExplanation, Ragged, Truncated
+from bytemill.sessions import Session, StreamEncoder, Update
 from bytemill.streaming import StreamDecoder
 
 if TYPE_CHECKING:
@@ -48,10 +49,13 @@ __all__ = [
     "PieceCounts",
     "PieceExplanation",
     "Ragged",
+    "Session",
     "StreamDecoder",
+    "StreamEncoder",
     "Truncated",
     "UnknownEncodingError",
     "UnknownTokenError",
+    "Update",
     "VocabularyError",
     "__version__",
     "count_pieces",

@@ -40,6 +40,7 @@ from bytemill._calls import (
 from bytemill.definition import Definition, core_of
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.results import Candidate, EncodedWithOffsets, PieceExplanation, Ragged, Truncated
+from bytemill.sessions import Session, StreamEncoder
 from bytemill.source import RANKS, source_of, tokens_bytes
 from bytemill.special import (
     ALL,
@@ -669,6 +670,54 @@ class Encoding:
         return self._core_bpe.count_till_limit(text, token_limit("limit", limit, 0), allowed, disallowed)
 
     # --- Offsets of tokens in the text ---
+
+    # --- Texts that grow ---
+
+    def session(
+        self,
+        text: str = "",
+        *,
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = ALL,
+    ) -> Session:
+        """Returns a session: a text that changes, of which only what a change can reach is encoded again.
+
+        Args:
+            text: The text to start with.
+            allowed_special: Same as in `encode`, for all of the session.
+            disallowed_special: Same as in `encode`, for all of the session.
+
+        Raises:
+            DisallowedSpecialTokenError, TypeError, PatternError: Same as `encode`.
+
+        Complexity:
+            That of `encode` for the text.
+        """
+        core = self._core_bpe.session(*self._resolve(allowed_special, disallowed_special))
+        session = Session(core, self, allowed_special, disallowed_special)
+        session.append(text)
+        return session
+
+    def stream_encoder(
+        self,
+        *,
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = ALL,
+        errors: str = "strict",
+    ) -> StreamEncoder:
+        """Returns an encoder for a text that arrives in parts; token IDs come as soon as they are certain.
+
+        Args:
+            allowed_special: Same as in `encode`.
+            disallowed_special: Same as in `encode`.
+            errors: What to do with bytes that are not UTF-8, same as in `bytes.decode`.
+
+        Raises:
+            TypeError: `allowed_special` is neither "all" nor a set.
+            LookupError: There is no such error handler.
+        """
+        core = self._core_bpe.stream_encoder(*self._resolve(allowed_special, disallowed_special))
+        return StreamEncoder(core, errors)
 
     def encode_with_offsets(
         self,

@@ -172,7 +172,8 @@ impl Encoder {
             allowed,
             disallowed,
         } = policy;
-        let counted: Ragged<TokenId> = self.map_work_items(texts, true, threads, |worker, item| {
+        let counted: Ragged<TokenId> =
+            self.map_work_items(texts, true, threads, |worker, item| {
                 let Worker {
                     workspace,
                     output,
@@ -197,8 +198,7 @@ impl Encoder {
                     }
                 }
                 Ok(())
-            },
-        )?;
+            })?;
         Ok(counted.offsets)
     }
 

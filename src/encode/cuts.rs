@@ -10,9 +10,9 @@
 use std::ops::Range;
 
 use super::Encoder;
-use super::special::Disallowed;
 #[cfg(doc)]
 use super::pipeline::Prepared;
+use super::special::Disallowed;
 
 /// Bytes that are searched for a cut of a text to divide it.
 const SEARCH_BYTES: usize = 1 << 16;

@@ -29,7 +29,7 @@ use crate::util::memory::Growable;
 /// of them, of a text of 4 MB, are passed over in as many.
 const SEGMENT: usize = 1 << 10;
 
-/// What an edit changed: the ids `start..stop` from before it became `ids`.
+/// The change of an edit: the ids `start..stop` from before it became `ids`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Update {
     /// Number of ids before the first that changed.
@@ -99,7 +99,7 @@ impl Sized {
 struct Tail {
     text: String,
     ids: Vec<TokenId>,
-    /// What stands before the last cut of the text; nothing if that is none in the tail.
+    /// The text before the last cut; nothing if there is none in the tail.
     mark: Size,
 }
 
@@ -125,7 +125,36 @@ pub struct Session {
     tail: Tail,
 }
 
+/// An edit of the text as it is, encoded.
+#[derive(Debug)]
+pub struct Edit {
+    /// Its change to the ids.
+    pub update: Update,
+    /// The segments that are replaced, and what stands before the first.
+    replaced: Range<usize>,
+    before: Size,
+    fresh: Fresh,
+}
+
+impl Edit {
+    /// The edit that leaves a text of `count` ids as it is.
+    fn nothing(count: usize) -> Self {
+        let (start, stop) = (count, count);
+        Self {
+            update: Update {
+                start,
+                stop,
+                ids: Vec::new(),
+            },
+            replaced: 0..0,
+            before: Size::default(),
+            fresh: Fresh::default(),
+        }
+    }
+}
+
 /// Text encoded anew: segments, and the tail if it is the end of the text.
+#[derive(Debug, Default)]
 struct Fresh {
     closed: Vec<Sized>,
     tail: Option<Tail>,
@@ -184,7 +213,9 @@ impl Session {
         let (text, _) = self.part(index);
         let rest = character - before.characters;
         let is_ascii = self.closed.get(index).is_some_and(|each| {
-            let Size { bytes, characters, .. } = each.size;
+            let Size {
+                bytes, characters, ..
+            } = each.size;
             bytes == characters
         });
         if is_ascii {
@@ -199,7 +230,8 @@ impl Session {
     /// # Errors
     /// As [`edit`](Self::edit).
     pub fn append(&mut self, text: &str) -> Result<Update, EncodeError> {
-        self.edit(self.len()..self.len(), text)
+        let end = self.len();
+        self.edit(end..end, text)
     }
 
     /// Replaces all of the text: what it begins and ends with as before is not encoded again.
@@ -210,6 +242,12 @@ impl Session {
     /// # Complexity
     /// As comparing the texts, and [`edit`](Self::edit).
     pub fn update(&mut self, text: &str) -> Result<Update, EncodeError> {
+        let (range, new) = self.change_to(text);
+        self.edit(range, new)
+    }
+
+    /// Returns the bytes to replace, and by what, so that the text becomes another.
+    pub fn change_to<'t>(&self, text: &'t str) -> (Range<usize>, &'t str) {
         let mut start = self.common_start(text);
         while !text.is_char_boundary(start) {
             start -= 1;
@@ -219,16 +257,7 @@ impl Session {
         while !text.is_char_boundary(text.len() - same) {
             same -= 1;
         }
-        let (end, new) = (self.len() - same, &text[start..text.len() - same]);
-        if start == end && new.is_empty() {
-            let count = self.count();
-            return Ok(Update {
-                start: count,
-                stop: count,
-                ids: Vec::new(),
-            });
-        }
-        self.edit(start..end, new)
+        (start..self.len() - same, &text[start..text.len() - same])
     }
 
     /// Returns how many ids there would be behind [`append`](Self::append).
@@ -265,11 +294,26 @@ impl Session {
     /// # Panics
     /// If the range is not one of the text.
     pub fn edit(&mut self, range: Range<usize>, new: &str) -> Result<Update, EncodeError> {
+        let edit = self.prepare(range, new)?;
+        Ok(self.apply(edit))
+    }
+
+    /// Encodes what an [edit](Self::edit) changes, which [`apply`](Self::apply) does.
+    ///
+    /// # Errors
+    /// As [`edit`](Self::edit).
+    ///
+    /// # Panics
+    /// If the range is not one of the text.
+    pub fn prepare(&self, range: Range<usize>, new: &str) -> Result<Edit, EncodeError> {
         assert!(
             range.start <= range.end && range.end <= self.len(),
             "{range:?} is not in a text of {} bytes",
             self.len()
         );
+        if range.is_empty() && new.is_empty() {
+            return Ok(Edit::nothing(self.count()));
+        }
         let (first, before) = self.place_before(range.start);
         let (mut next, mut end) = self.place_behind(first, range.end);
         let mut middle = String::new();
@@ -295,9 +339,12 @@ impl Session {
         };
         let mut old = Vec::new();
         self.push_ids(before.ids..stop, &mut old);
-        let update = difference(before.ids, &old, fresh.ids());
-        self.replace(replaced, before, fresh);
-        Ok(update)
+        Ok(Edit {
+            update: difference(before.ids, &old, fresh.ids()),
+            replaced,
+            before,
+            fresh,
+        })
     }
 
     /// Returns the segment that has a position of the text inside, and what stands before it; behind all of them, the tail.
@@ -392,7 +439,9 @@ impl Session {
                 };
                 ids.clear();
                 append(start..cut, &mut ids)?;
-                closed.with_room(1).push(Sized::new(&text[start..cut], &ids));
+                closed
+                    .with_room(1)
+                    .push(Sized::new(&text[start..cut], &ids));
                 start = cut;
             }
             ids.clear();
@@ -419,9 +468,15 @@ impl Session {
         })
     }
 
-    /// Puts fresh segments in the place of old ones, and of the end of the text from `before` on if there is a fresh tail.
-    fn replace(&mut self, replaced: Range<usize>, before: Size, fresh: Fresh) {
-        let Fresh { mut closed, tail } = fresh;
+    /// Makes a [prepared](Self::prepare) edit of this text: puts fresh segments in the place of old ones, and a fresh tail in
+    /// that of the end of the text.
+    pub fn apply(&mut self, edit: Edit) -> Update {
+        let Edit {
+            update,
+            replaced,
+            before,
+            fresh: Fresh { mut closed, tail },
+        } = edit;
         let is_behind_mark = before.bytes > self.size.bytes;
         let joins = is_behind_mark && closed.is_empty();
         // Whatever needs memory comes first: nothing is changed if there is none.
@@ -460,7 +515,7 @@ impl Session {
             }
         }
         if replaced.is_empty() && closed.is_empty() {
-            return;
+            return update;
         }
         let all = Arc::make_mut(&mut self.closed);
         for old in &all[replaced.clone()] {
@@ -470,6 +525,7 @@ impl Session {
             self.size.add(new.size);
         }
         all.splice(replaced, closed);
+        update
     }
 
     /// Appends a range of the text, in bytes.

@@ -55,25 +55,10 @@ impl StreamEncoder {
     /// # Complexity
     /// As encoding what is certain now, and O(part).
     pub fn push(&mut self, part: &str, ids: &mut Vec<TokenId>) -> Result<(), EncodeError> {
-        let known = self.held.len();
-        self.held.with_room(part.len()).push_str(part);
-        // A cut has a character of the new part behind it: others would have been found.
-        let from = known.saturating_sub(1);
-        let cut = self.encoder.last_cut(&self.held, from, &self.policy.disallowed);
-        let Some(cut) = cut else {
-            return Ok(());
-        };
-        match self.encode(cut, ids) {
-            Ok(()) => {
-                self.before += self.held[..cut].chars().count();
-                self.held.drain(..cut);
-                Ok(())
-            }
-            Err(error) => {
-                self.held.truncate(known);
-                Err(error)
-            }
-        }
+        let step = self.step(part)?;
+        ids.with_room(step.ids.len()).extend_from_slice(&step.ids);
+        step.confirm();
+        Ok(())
     }
 
     /// Ends the text, and appends the ids of what was held. Another text may follow.
@@ -81,37 +66,118 @@ impl StreamEncoder {
     /// # Errors
     /// As [`push`](Self::push).
     pub fn flush(&mut self, ids: &mut Vec<TokenId>) -> Result<(), EncodeError> {
-        self.encode(self.held.len(), ids)?;
-        self.held.clear();
-        (self.before, self.count) = (0, 0);
+        let step = self.last_step()?;
+        ids.with_room(step.ids.len()).extend_from_slice(&step.ids);
+        step.confirm();
         Ok(())
     }
 
-    /// Appends the ids of what is held, up to an offset; none if there is an error.
-    fn encode(&mut self, end: usize, ids: &mut Vec<TokenId>) -> Result<(), EncodeError> {
-        let Self {
+    /// As [`push`](Self::push), undone unless it is confirmed.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn step(&mut self, part: &str) -> Result<Step<'_>, EncodeError> {
+        let known = self.held.len();
+        self.held.with_room(part.len()).push_str(part);
+        let mut step = Step {
+            stream: self,
+            known,
+            end: 0,
+            ids: Vec::new(),
+            is_last: false,
+        };
+        // A cut has a character of the new part behind it: others would have been found.
+        let from = known.saturating_sub(1);
+        let stream = &*step.stream;
+        let disallowed = &stream.policy.disallowed;
+        let cut = stream.encoder.last_cut(&stream.held, from, disallowed);
+        step.encode(cut.unwrap_or(0))?;
+        Ok(step)
+    }
+
+    /// As [`flush`](Self::flush), undone unless it is confirmed.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn last_step(&mut self) -> Result<Step<'_>, EncodeError> {
+        let end = self.held.len();
+        let mut step = Step {
+            stream: self,
+            known: end,
+            end: 0,
+            ids: Vec::new(),
+            is_last: true,
+        };
+        step.encode(end)?;
+        Ok(step)
+    }
+}
+
+/// A part of a text that has been taken, and the ids that are certain now. Dropped, the part is given back.
+#[derive(Debug)]
+pub struct Step<'s> {
+    stream: &'s mut StreamEncoder,
+    /// Bytes that were held before.
+    known: usize,
+    /// Bytes whose ids are certain.
+    end: usize,
+    ids: Vec<TokenId>,
+    is_last: bool,
+}
+
+impl Step<'_> {
+    /// The ids that are certain now.
+    pub fn ids(&self) -> &[TokenId] {
+        &self.ids
+    }
+
+    /// Holds nothing of what is certain any more.
+    pub fn confirm(mut self) {
+        let stream = &mut *self.stream;
+        if self.is_last {
+            (stream.before, stream.count) = (0, 0);
+        } else {
+            stream.before += stream.held[..self.end].chars().count();
+            stream.count += self.ids.len();
+        }
+        stream.held.drain(..self.end);
+        self.known = usize::MAX;
+    }
+
+    /// Encodes what is held, up to an offset.
+    fn encode(&mut self, end: usize) -> Result<(), EncodeError> {
+        let StreamEncoder {
             encoder,
             policy,
             held,
             before,
-            count,
-        } = self;
+            ..
+        } = &*self.stream;
+        self.end = end;
         let text = &held[..end];
+        if text.is_empty() {
+            return Ok(());
+        }
         let refused = encoder.special_tokens().refuse(text, &policy.disallowed);
         refused.map_err(|error| error.behind(*before))?;
-        let known = ids.len();
         let passage = Passage {
             text,
             is_start: *before == 0,
         };
-        let allowed = &policy.allowed;
-        let encoded = encoder.with_workspace(|workspace| {
-            encoder.append(workspace, passage, allowed, ids, usize::MAX)
-        });
-        if encoded.is_err() {
-            ids.truncate(known);
-        }
-        *count += ids.len() - known;
-        encoded
+        encoder.with_workspace(|workspace| {
+            encoder.append(
+                workspace,
+                passage,
+                &policy.allowed,
+                &mut self.ids,
+                usize::MAX,
+            )
+        })
+    }
+}
+
+impl Drop for Step<'_> {
+    fn drop(&mut self) {
+        self.stream.held.truncate(self.known);
     }
 }

@@ -21,7 +21,9 @@ mod _core {
     #[pymodule_export]
     use documents::{find_invalid_utf8, json_fields, last_cut, line_breaks, line_offsets};
     #[pymodule_export]
-    use encoding::{CoreBpe, CoreTextStream, set_process_cache_limit};
+    use encoding::{
+        CoreBpe, CoreSession, CoreStreamEncoder, CoreTextStream, set_process_cache_limit,
+    };
     #[cfg(feature = "failing-allocator")]
     #[pymodule_export]
     use failing::{allocated_bytes, fail_allocation, stop_failing, trace_allocations};

@@ -9,7 +9,8 @@ use bytemill::util::tier::Tier;
 use crate::chains;
 use crate::spellings::{self, SPELLERS};
 use crate::support::{
-    CL100K, CONTRACTION_SYMBOLS, O200K, PUBLISHED, R50K, Random, SYMBOLS, TestResult, on_all_cores, pieces,
+    CL100K, CONTRACTION_SYMBOLS, O200K, PUBLISHED, R50K, Random, SYMBOLS, TestResult, on_all_cores,
+    pieces,
 };
 
 /// Tries every cut of `text`. Returns their number, or a description of one that is wrong.
@@ -164,10 +165,20 @@ fn cuts_of_some_families() -> TestResult {
     let cuts = |pattern, text: &str| -> Result<Vec<usize>, Box<dyn std::error::Error>> {
         Ok(Splitter::new(pattern)?.cuts(text, 0..usize::MAX).collect())
     };
-    for (pattern, newline, case) in [(R50K, false, false), (CL100K, true, false), (O200K, true, true)] {
-        assert_eq!(cuts(pattern, "!\n\nword")?, if newline { vec![3] } else { vec![] });
+    for (pattern, newline, case) in [
+        (R50K, false, false),
+        (CL100K, true, false),
+        (O200K, true, true),
+    ] {
+        assert_eq!(
+            cuts(pattern, "!\n\nword")?,
+            if newline { vec![3] } else { vec![] }
+        );
         assert_eq!(cuts(pattern, "\n/\n word")?, [0; 0]);
-        assert_eq!(cuts(pattern, "camelCase")?, if case { vec![5] } else { vec![] });
+        assert_eq!(
+            cuts(pattern, "camelCase")?,
+            if case { vec![5] } else { vec![] }
+        );
         assert_eq!(cuts(pattern, "x'lLx'vE")?, [0; 0]);
     }
     Ok(())

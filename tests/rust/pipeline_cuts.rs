@@ -77,7 +77,10 @@ fn tokens(random: &mut Random) -> Vec<AddedToken> {
 /// Kinds of pipelines.
 const KINDS: usize = 15;
 
-pub(crate) fn encoder(random: &mut Random, seed: usize) -> Result<Encoder, Box<dyn std::error::Error>> {
+pub(crate) fn encoder(
+    random: &mut Random,
+    seed: usize,
+) -> Result<Encoder, Box<dyn std::error::Error>> {
     let added = tokens(random);
     let special = added.iter().filter(|token| token.special);
     let special = special.map(|token| (token.content.clone(), token.id));
@@ -181,7 +184,13 @@ fn long_texts_are_divided_among_threads() -> TestResult {
         let allowed = Allowed::All;
         let whole = ids(&encoder, &long, &allowed)?;
         let disallowed = Disallowed::Nothing;
-        let batch = Batch::new(Policy { allowed, disallowed }, 2);
+        let batch = Batch::new(
+            Policy {
+                allowed,
+                disallowed,
+            },
+            2,
+        );
         let divided = encoder.encode_batch::<TokenId>(&[long.as_str()], &batch)?;
         assert!(divided.ids == whole, "pipeline {seed}");
         count += usize::from(encoder.cut(&long, long.len() / 2).is_some());

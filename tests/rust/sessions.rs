@@ -27,10 +27,14 @@ fn encoder(seed: usize) -> Result<Encoder, Box<dyn std::error::Error>> {
     let special = SPECIAL.iter().zip(300_000..);
     let special = special.map(|(text, id)| ((*text).to_owned(), id)).collect();
     let special = SpecialTokens::new(special)?;
-    Ok(Encoder::new(builtin.vocabulary()?, special, Splitter::new(pattern)?))
+    Ok(Encoder::new(
+        builtin.vocabulary()?,
+        special,
+        Splitter::new(pattern)?,
+    ))
 }
 
-/// What is written into texts: words and signs, and runs and parts of special tokens.
+/// Returns something to write into a text: words and signs, and runs and parts of special tokens.
 fn part(random: &mut Random) -> String {
     match random.below(8) {
         0 => (*random.pick(&SPECIAL)).to_owned(),
@@ -171,7 +175,10 @@ fn try_script(encoder: Encoder, policy: &Policy, random: &mut Random, steps: usi
         mirror.step(random, policy)?;
         let at = random.below(mirror.text.chars().count() + 2);
         let offset = mirror.text.char_indices().nth(at).map(|(offset, _)| offset);
-        assert_eq!(mirror.session.byte_offset(at), offset.unwrap_or(mirror.text.len()));
+        assert_eq!(
+            mirror.session.byte_offset(at),
+            offset.unwrap_or(mirror.text.len())
+        );
         if let Some(fork) = forks.last_mut() {
             fork.step(random, policy)?;
         }
@@ -204,8 +211,15 @@ fn scripts_for_pipelines() -> TestResult {
             };
             for policy in policies(&encoder)? {
                 let text = pipeline_cuts::text(&mut random, 2000);
-                let session = Session::new(Arc::new(pipeline_cuts::encoder(&mut Random::new(seed), seed)?), policy.clone());
-                let mut mirror = Mirror { session, text: String::new(), ids: Vec::new() };
+                let session = Session::new(
+                    Arc::new(pipeline_cuts::encoder(&mut Random::new(seed), seed)?),
+                    policy.clone(),
+                );
+                let mut mirror = Mirror {
+                    session,
+                    text: String::new(),
+                    ids: Vec::new(),
+                };
                 let answer = mirror.session.append(&text);
                 mirror.check(&policy, text, answer)?;
                 for _ in 0..20 {
@@ -225,7 +239,7 @@ fn scripts_for_pipelines() -> TestResult {
     Ok(())
 }
 
-/// What a stream has emitted are always the first ids of the text, and all of them at its end.
+/// The ids that a stream has emitted are always the first ids of the text, and all of them at its end.
 #[test]
 fn streams_emit_the_ids_of_the_whole() -> TestResult {
     let failures = on_all_cores(200, |seed| {
@@ -245,7 +259,11 @@ fn streams_emit_the_ids_of_the_whole() -> TestResult {
                 for _ in 0..6 {
                     let (mut text, mut ids, mut refused) = (String::new(), Vec::new(), false);
                     for _ in 0..random.below(40) {
-                        let part = if seed % 2 == 0 { part(&mut random) } else { pipeline_cuts::text(&mut random, 20) };
+                        let part = if seed % 2 == 0 {
+                            part(&mut random)
+                        } else {
+                            pipeline_cuts::text(&mut random, 20)
+                        };
                         let known = (ids.clone(), stream.held().to_owned());
                         if stream.push(&part, &mut ids).is_err() {
                             assert_eq!((ids.clone(), stream.held().to_owned()), known);
@@ -263,7 +281,9 @@ fn streams_emit_the_ids_of_the_whole() -> TestResult {
                             assert_eq!(answer.to_string(), error.to_string());
                             stream = StreamEncoder::new(Arc::clone(&encoder), policy.clone());
                         }
-                        (whole, answer) => panic!("{answer:?} where {whole:?} was expected, {refused}"),
+                        (whole, answer) => {
+                            panic!("{answer:?} where {whole:?} was expected, {refused}")
+                        }
                     }
                 }
             }

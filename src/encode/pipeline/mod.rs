@@ -414,9 +414,7 @@ impl Prepared {
             }
         };
         let starts_nothing = match pipeline.prefix {
-            Prefix::Nothing => {
-                !pipeline.normalization.changes_start() || !is_behind_token
-            }
+            Prefix::Nothing => !pipeline.normalization.changes_start() || !is_behind_token,
             Prefix::Always | Prefix::AlwaysEmpty => {
                 !is_behind_token && !raw.is_some_and(|raw| raw.may_end_in(before))
             }

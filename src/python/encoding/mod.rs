@@ -4,26 +4,31 @@ mod batch;
 mod build;
 mod decode;
 mod encode;
+mod growing;
 mod padded;
 mod special;
 mod vocabulary;
+
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 
 use super::ids::InternedIds;
 use crate::encode::Encoder;
 pub(in crate::python) use decode::CoreTextStream;
+pub(in crate::python) use growing::{CoreSession, CoreStreamEncoder};
 
 /// A vocabulary, its special tokens and its splitter. Immutable, so threads share it freely.
 #[pyclass(name = "CoreBPE", module = "bytemill._core", frozen)]
 pub(super) struct CoreBpe {
-    pub(super) encoder: Encoder,
+    pub(super) encoder: Arc<Encoder>,
     interned: InternedIds,
 }
 
 impl CoreBpe {
     pub(super) fn new(encoder: Encoder) -> Self {
         let interned = InternedIds::new(encoder.largest_id());
+        let encoder = Arc::new(encoder);
         Self { encoder, interned }
     }
 }

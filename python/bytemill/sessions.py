@@ -1,0 +1,347 @@
+"""Encoding of texts that grow: sessions, whose text changes, and streams, whose text arrives in parts."""
+
+from __future__ import annotations
+
+import codecs
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from typing_extensions import Buffer
+
+    from bytemill._backend import CoreSession, CoreStreamEncoder
+    from bytemill.special import AllowedSpecial, DisallowedSpecial
+
+__all__ = ["Session", "StreamEncoder", "Update"]
+
+
+class Update(NamedTuple):
+    """The change that a call made to the token IDs of a session: `old[start:stop]` became `ids`.
+
+    A program that keeps its own list applies it so: `tokens[update.start:update.stop] = update.ids`.
+    """
+
+    start: int
+    stop: int
+    ids: list[int]
+
+
+class Encodes(Protocol):
+    """An encoding."""
+
+    name: str
+
+    def session(
+        self, text: str = "", *, allowed_special: AllowedSpecial, disallowed_special: DisallowedSpecial
+    ) -> Session: ...
+
+
+class Session:
+    """A text that changes, with its token IDs: only what a change can reach is encoded again.
+
+    The IDs are exactly those of encoding the whole text, after every call. `Encoding.session` makes one.
+
+        >>> import bytemill
+        >>> session = bytemill.get_encoding("o200k_base").session("Never tokenize")
+        >>> session.append(" twice")
+        Update(start=3, stop=3, ids=[18220])
+        >>> session.count
+        4
+
+    How much is encoded again is proved, not guessed: text is cut only between two characters of which the
+    encoding says that nothing reaches across them, whatever stands around. Most text has such a place every
+    few characters. Where it has none, in a run of letters for example, or with a custom pattern, the text
+    since the last one is encoded again; `is_incremental` says whether an encoding has any.
+
+    A session has state: one thread at a time may use it, and a call meanwhile raises RuntimeError. `fork`
+    gives each thread its own.
+    """
+
+    __slots__ = ("_core", "_encoding", "_half", "_options")
+
+    def __init__(
+        self,
+        core: CoreSession,
+        encoding: Encodes,
+        allowed_special: AllowedSpecial,
+        disallowed_special: DisallowedSpecial,
+    ) -> None:
+        """Takes a session of the core; `Encoding.session` is the way to make one."""
+        self._core = core
+        self._encoding = encoding
+        self._options = (allowed_special, disallowed_special)
+        # A lone high surrogate at the end of the text: it is U+FFFD until a low one follows.
+        self._half = ""
+
+    def __repr__(self) -> str:
+        """Returns the encoding and the sizes."""
+        return (
+            f"<Session {self._encoding.name!r}: {self._core.characters:,} characters, {self.count:,} tokens>"
+        )
+
+    def append(self, text: str) -> Update:
+        """Appends text.
+
+        Args:
+            text: Any string. A high surrogate at its end and a low one at the start of the next call are one
+                character.
+
+        Returns:
+            The change to the token IDs: usually one or two at the end, and the new ones.
+
+        Raises:
+            DisallowedSpecialTokenError: The text has a disallowed string, maybe with what stands before it.
+                As after every error, the session is as it was.
+            TypeError: `text` is not a string.
+            RuntimeError: Another thread uses the session.
+
+        Complexity:
+            O(n) for n characters of new text, where a cut is near.
+        """
+        if self._half and isinstance(text, str) and "\udc00" <= text[:1] <= "\udfff":
+            end = self._core.characters
+            changed = Update(*self._core.edit(end - 1, end, self._half + text))
+        else:
+            changed = Update(*self._core.append(text))
+        self._half = half_of(text) if text else self._half
+        return changed
+
+    def update(self, text: str) -> Update:
+        """Replaces all of the text. Where it begins and ends as before, it is not encoded again.
+
+        This is the call for a conversation that a template renders as a whole at each turn, which need not
+        begin with the old text: templates change what stands at its end.
+
+        Args:
+            text: The new text.
+
+        Returns:
+            The change to the token IDs.
+
+        Raises:
+            DisallowedSpecialTokenError, TypeError, RuntimeError: Same as `append`.
+
+        Complexity:
+            That of comparing both texts, some 20 GB/s, and of encoding what changed.
+        """
+        changed = Update(*self._core.update(text))
+        self._half = half_of(text)
+        return changed
+
+    def edit(self, start: SupportsIndex, end: SupportsIndex, text: str) -> Update:
+        """Replaces the characters `start` to `end` by a text.
+
+        Args:
+            start: The first character to replace. Offsets count the characters of `text`, the attribute.
+            end: The character behind the last one to replace; the same as `start` to insert.
+            text: The text to put there, "" to delete.
+
+        Returns:
+            The change to the token IDs.
+
+        Raises:
+            ValueError: The range is not in the text.
+            DisallowedSpecialTokenError, TypeError, RuntimeError: Same as `append`.
+
+        Complexity:
+            That of encoding about 2 KiB and the new text, and O(n / 1,024) for n characters in all.
+        """
+        core, first, last = self._core, index(start), index(end)
+        if not 0 <= first <= last <= core.characters:
+            raise ValueError(
+                f"expected 0 <= start <= end <= {core.characters}, the characters of the text, "
+                f"got {first} and {last}"
+            )
+        is_end = last == core.characters
+        changed = Update(*core.edit(first, last, text))
+        if is_end and (text or first < last):
+            self._half = half_of(text)
+        return changed
+
+    def truncate(self, length: SupportsIndex) -> Update:
+        """Keeps the first `length` characters only; same errors as `edit`."""
+        return self.edit(length, self._core.characters, "")
+
+    def fork(self) -> Session:
+        """Returns another session of the same text; neither sees what happens to the other later.
+
+        Complexity:
+            O(1): both share what they have.
+        """
+        fork = Session(self._core.fork(), self._encoding, *self._options)
+        fork._half = self._half
+        return fork
+
+    def count_after(self, text: str) -> int:
+        """Returns how many tokens there would be after `append`; nothing changes. Same errors as that."""
+        return self._core.count_after(text)
+
+    @property
+    def count(self) -> int:
+        """The number of tokens, in O(1)."""
+        return self._core.count
+
+    @property
+    def ids(self) -> npt.NDArray[np.uint32]:
+        """All token IDs, a new array of type uint32 and shape (tokens,), which cannot be written to."""
+        import numpy as np  # noqa: F401 - inside the core, an import that Ctrl-C interrupts would be an internal error
+
+        return self._core.ids()
+
+    def tolist(self, start: SupportsIndex = 0) -> list[int]:
+        """Returns the token IDs from index `start` on as a list.
+
+        Raises:
+            ValueError: `start` is negative.
+        """
+        first = index(start)
+        if first < 0:
+            raise ValueError(f"expected start of at least 0, got {first}")
+        return self._core.tolist(first)
+
+    @property
+    def text(self) -> str:
+        """The text. Pairs of surrogates are one character, and lone ones are U+FFFD."""
+        return self._core.text
+
+    @property
+    def encoding(self) -> Encodes:
+        """The encoding."""
+        return self._encoding
+
+    @property
+    def is_incremental(self) -> bool:
+        """Whether the encoding has places where texts can be cut. Otherwise each call encodes everything."""
+        return self._core.is_incremental
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the encoding, the options and the text; loading encodes it."""
+        text = self.text
+        return resumed, (self._encoding, *self._options, text[:-1] + self._half if self._half else text)
+
+    def __copy__(self) -> Session:
+        """Same as `fork`."""
+        return self.fork()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Session:
+        """Same as `fork`."""
+        return self.fork()
+
+
+class StreamEncoder:
+    """Encodes a text that arrives in parts, and returns token IDs as soon as nothing behind can change them.
+
+    The results of `push` and then `flush`, joined, are what `encode` returns for the whole text.
+    `Encoding.stream_encoder` makes one.
+
+        >>> import bytemill
+        >>> stream = bytemill.get_encoding("o200k_base").stream_encoder()
+        >>> [stream.push(part) for part in ("Hel", "lo wor", "ld, he", "llo")]
+        [[], [13225], [2375], [11]]
+        >>> stream.flush()
+        [40617]
+
+    The text since the last place where it can be cut is held back: in most text, a word and the characters
+    beside it. A long run without such a place, of letters for example, is held as a whole. No special token
+    or disallowed string is ever emitted in part.
+
+    A stream has state: each needs its own, and one thread at a time may use it.
+    """
+
+    __slots__ = ("_bytes", "_core", "_half")
+
+    def __init__(self, core: CoreStreamEncoder, errors: str = "strict") -> None:
+        """Takes a stream of the core; `Encoding.stream_encoder` is the way to make one.
+
+        Raises:
+            LookupError: There is no such error handler.
+        """
+        codecs.lookup_error(errors)
+        self._core = core
+        self._bytes = codecs.getincrementaldecoder("utf-8")(errors)
+        # A high surrogate at the end of what has arrived: a low one may follow.
+        self._half = ""
+
+    def push(self, chunk: str | Buffer) -> list[int]:
+        """Takes the next part of the text, and returns the token IDs that are certain now.
+
+        Args:
+            chunk: A string; or UTF-8 as bytes or another buffer of them, which may end inside of a character.
+
+        Raises:
+            DisallowedSpecialTokenError: The text whose IDs are certain now has a disallowed string. As after
+                every error, the stream is as it was.
+            UnicodeDecodeError: The bytes are not UTF-8 and `errors` is "strict".
+            ValueError: A string follows bytes that end inside of a character.
+            TypeError: `chunk` is neither a string nor a buffer.
+            RuntimeError: Another thread uses the stream.
+
+        Complexity:
+            O(n) for n bytes that arrive.
+        """
+        if not isinstance(chunk, str):
+            return self._push_bytes(chunk)
+        if self._bytes.getstate()[0]:
+            raise ValueError(
+                "expected bytes that complete a character, got a str; flush the stream before other text"
+            )
+        text = self._half + chunk
+        half = half_of(text)
+        tokens = self._core.push(text[:-1] if half else text)
+        self._half = half
+        return tokens
+
+    def _push_bytes(self, chunk: Buffer) -> list[int]:
+        state = self._bytes.getstate()
+        try:
+            # As any other lone one.
+            text = self._half + self._bytes.decode(bytes(memoryview(chunk)))
+            tokens = self._core.push(text)
+        except BaseException:
+            self._bytes.setstate(state)
+            raise
+        self._half = ""
+        return tokens
+
+    def flush(self) -> list[int]:
+        """Ends the text and returns the token IDs of what was held back. Another text may follow.
+
+        Raises:
+            DisallowedSpecialTokenError: The text that was held back has a disallowed string.
+            UnicodeDecodeError: The text ends inside of a character and `errors` is "strict".
+        """
+        state = self._bytes.getstate()
+        try:
+            rest = self._half + self._bytes.decode(b"", final=True)
+            tokens = self._core.push(rest) if rest else []
+        except BaseException:
+            self._bytes.setstate(state)
+            raise
+        self._bytes.reset()
+        self._half = ""
+        return tokens + self._core.flush()
+
+    @property
+    def count(self) -> int:
+        """The number of token IDs that the text has had so far."""
+        return self._core.count
+
+    @property
+    def pending(self) -> str:
+        """The text whose token IDs are not yet certain."""
+        return self._core.held + self._half
+
+
+def half_of(text: str) -> str:
+    """Returns the high surrogate at the end of a text, or nothing."""
+    last = text[-1:]
+    return last if "\ud800" <= last <= "\udbff" else ""
+
+
+def resumed(
+    encoding: Encodes, allowed_special: AllowedSpecial, disallowed_special: DisallowedSpecial, text: str
+) -> Session:
+    """Makes a session that was pickled."""
+    return encoding.session(text, allowed_special=allowed_special, disallowed_special=disallowed_special)

@@ -1,0 +1,278 @@
+//! Texts that change, and texts that arrive in parts.
+
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+use numpy::PyArray1;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use super::CoreBpe;
+use super::special::Tokens;
+use crate::encode::session::{Edit, Session, Update};
+use crate::encode::stream::{Step, StreamEncoder};
+use crate::error::EncodeError;
+use crate::python::error::guarded;
+use crate::python::ids::arrays;
+use crate::python::runtime::run;
+use crate::python::strings::{new_string, text};
+use crate::token::TokenId;
+
+/// The ids between two indices, and what they became.
+type Change<'py> = (usize, usize, Bound<'py, PyList>);
+
+/// Something that one thread at a time may use.
+struct Exclusive<T>(Mutex<T>);
+
+impl<T> Exclusive<T> {
+    fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    /// Never waits: the thread that has it may need the GIL to go on.
+    fn lock(&self) -> PyResult<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Ok(guard),
+            // What failed has changed nothing.
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(
+                "it is in use by another thread: expected calls one after another; give each thread its own, such as \
+                 a fork of the session",
+            )),
+        }
+    }
+}
+
+#[pymethods]
+impl CoreBpe {
+    /// Starts a session.
+    #[pyo3(signature = (allowed_special, disallowed_special, /))]
+    fn session(
+        slf: &Bound<'_, Self>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+    ) -> PyResult<CoreSession> {
+        guarded(|| {
+            let core = slf.get();
+            let policy = core.policy(allowed_special, disallowed_special)?;
+            let session = Session::new(Arc::clone(&core.encoder), policy);
+            Ok(CoreSession::new(slf.clone().unbind(), session))
+        })
+    }
+
+    /// Starts a text that arrives in parts.
+    #[pyo3(signature = (allowed_special, disallowed_special, /))]
+    fn stream_encoder(
+        slf: &Bound<'_, Self>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+    ) -> PyResult<CoreStreamEncoder> {
+        guarded(|| {
+            let core = slf.get();
+            let policy = core.policy(allowed_special, disallowed_special)?;
+            let stream = StreamEncoder::new(Arc::clone(&core.encoder), policy);
+            Ok(CoreStreamEncoder {
+                core: slf.clone().unbind(),
+                stream: Exclusive::new(stream),
+            })
+        })
+    }
+}
+
+/// A session with its encoding.
+#[pyclass(name = "CoreSession", module = "bytemill._core", frozen)]
+pub(in crate::python) struct CoreSession {
+    core: Py<CoreBpe>,
+    session: Exclusive<Session>,
+}
+
+#[pymethods]
+impl CoreSession {
+    #[pyo3(signature = (text, /))]
+    fn append<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Change<'py>> {
+        guarded(|| {
+            let (py, text) = (text.py(), self::text(text)?);
+            self.change(py, text.len(), |session| {
+                let end = session.len();
+                session.prepare(end..end, &text)
+            })
+        })
+    }
+
+    /// Replaces the characters between two.
+    #[pyo3(signature = (start, end, text, /))]
+    fn edit<'py>(
+        &self,
+        start: usize,
+        end: usize,
+        text: &Bound<'py, PyAny>,
+    ) -> PyResult<Change<'py>> {
+        guarded(|| {
+            let (py, text) = (text.py(), self::text(text)?);
+            let characters = self.session.lock()?.characters();
+            if start > end || end > characters {
+                return Err(PyValueError::new_err(format!(
+                    "expected 0 <= start <= end <= {characters}, the characters of the text, got {start} and {end}"
+                )));
+            }
+            self.change(py, text.len() + end - start, |session| {
+                let [start, end] = [start, end].map(|place| session.byte_offset(place));
+                session.prepare(start..end, &text)
+            })
+        })
+    }
+
+    #[pyo3(signature = (text, /))]
+    fn update<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Change<'py>> {
+        guarded(|| {
+            let (py, text) = (text.py(), self::text(text)?);
+            self.change(py, text.len(), |session| {
+                let (range, new) = session.change_to(&text);
+                session.prepare(range, new)
+            })
+        })
+    }
+
+    /// Returns how many ids there would be behind `append`.
+    #[pyo3(signature = (text, /))]
+    fn count_after(&self, text: &Bound<'_, PyAny>) -> PyResult<usize> {
+        guarded(|| {
+            let (py, text) = (text.py(), self::text(text)?);
+            let session = self.session.lock()?;
+            let session = &*session;
+            run(py, text.len(), || session.count_after(&text))
+        })
+    }
+
+    #[getter]
+    fn count(&self) -> PyResult<usize> {
+        Ok(self.session.lock()?.count())
+    }
+
+    /// Number of characters.
+    #[getter]
+    fn characters(&self) -> PyResult<usize> {
+        Ok(self.session.lock()?.characters())
+    }
+
+    /// Whether texts have places where they can be cut.
+    #[getter]
+    fn is_incremental(&self) -> bool {
+        self.core.get().encoder.has_cuts()
+    }
+
+    #[getter]
+    fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        guarded(|| {
+            let session = self.session.lock()?;
+            new_string(py, &session.text())
+        })
+    }
+
+    #[pyo3(signature = (/))]
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
+        guarded(|| arrays::immutable_ids(py, self.ids_from(0)?))
+    }
+
+    #[pyo3(signature = (start, /))]
+    fn tolist<'py>(&self, py: Python<'py>, start: usize) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| {
+            let ids = self.ids_from(start)?;
+            self.core.get().interned.list(py, &ids)
+        })
+    }
+
+    /// Makes another session of the same text.
+    fn fork(&self, py: Python<'_>) -> PyResult<Self> {
+        guarded(|| {
+            let session = self.session.lock()?.clone();
+            Ok(Self::new(self.core.clone_ref(py), session))
+        })
+    }
+}
+
+impl CoreSession {
+    fn new(core: Py<CoreBpe>, session: Session) -> Self {
+        let session = Exclusive::new(session);
+        Self { core, session }
+    }
+
+    /// Changes the text. `size` is that of the work, in bytes.
+    fn change<'py>(
+        &self,
+        py: Python<'py>,
+        size: usize,
+        prepare: impl FnOnce(&Session) -> Result<Edit, EncodeError> + Send,
+    ) -> PyResult<Change<'py>> {
+        let mut session = self.session.lock()?;
+        let current = &*session;
+        let edit = run(py, size, || prepare(current))?;
+        let ids = self.core.get().interned.list(py, &edit.update.ids)?;
+        // Nothing fails any more, or nothing is changed.
+        let Update { start, stop, .. } = session.apply(edit);
+        Ok((start, stop, ids))
+    }
+
+    fn ids_from(&self, start: usize) -> PyResult<Vec<TokenId>> {
+        let session = self.session.lock()?;
+        let mut ids = Vec::new();
+        let count = session.count();
+        session.push_ids(start.min(count)..count, &mut ids);
+        Ok(ids)
+    }
+}
+
+/// A text that arrives in parts, with its encoding.
+#[pyclass(name = "CoreStreamEncoder", module = "bytemill._core", frozen)]
+pub(in crate::python) struct CoreStreamEncoder {
+    core: Py<CoreBpe>,
+    stream: Exclusive<StreamEncoder>,
+}
+
+#[pymethods]
+impl CoreStreamEncoder {
+    #[pyo3(signature = (text, /))]
+    fn push<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| {
+            let (py, text) = (text.py(), self::text(text)?);
+            self.emit(py, text.len(), |stream| stream.step(&text))
+        })
+    }
+
+    #[pyo3(signature = (/))]
+    fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| {
+            let size = self.stream.lock()?.held().len();
+            self.emit(py, size, StreamEncoder::last_step)
+        })
+    }
+
+    #[getter]
+    fn count(&self) -> PyResult<usize> {
+        Ok(self.stream.lock()?.count())
+    }
+
+    #[getter]
+    fn held<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        guarded(|| {
+            let stream = self.stream.lock()?;
+            new_string(py, stream.held())
+        })
+    }
+}
+
+impl CoreStreamEncoder {
+    fn emit<'py>(
+        &self,
+        py: Python<'py>,
+        size: usize,
+        step: impl FnOnce(&mut StreamEncoder) -> Result<Step<'_>, EncodeError> + Send,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let mut stream = self.stream.lock()?;
+        let stream = &mut *stream;
+        let step = run(py, size, || step(stream))?;
+        let ids = self.core.get().interned.list(py, step.ids())?;
+        step.confirm();
+        Ok(ids)
+    }
+}
