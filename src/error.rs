@@ -524,6 +524,38 @@ pub enum DecodeError {
     OutOfMemory(OutOfMemory),
 }
 
+/// Why ids could not be compared with those of their text.
+#[derive(Debug)]
+pub enum CanonicalError {
+    /// They could not be decoded.
+    Decode(DecodeError),
+    /// Their text could not be encoded.
+    Encode(EncodeError),
+}
+
+impl fmt::Display for CanonicalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Decode(error) => error.fmt(f),
+            Self::Encode(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for CanonicalError {}
+
+impl From<DecodeError> for CanonicalError {
+    fn from(error: DecodeError) -> Self {
+        Self::Decode(error)
+    }
+}
+
+impl From<EncodeError> for CanonicalError {
+    fn from(error: EncodeError) -> Self {
+        Self::Encode(error)
+    }
+}
+
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -133,6 +133,19 @@ class CoreBPE:
         /,
     ) -> int: ...
 
+    # Offsets in characters where a text can be cut, each at least `every` bytes behind the one before.
+    def split_points(self, text: str, every: int, /) -> list[int]: ...
+    # Encodes what follows such a place.
+    def encode_further(
+        self,
+        text: str,
+        allowed_special: AbstractSet[str] | None,
+        disallowed_special: AbstractSet[str] | None,
+        /,
+    ) -> list[int]: ...
+    # Compare ids with those of their text. An unfinished text is judged as far as no later id can change it.
+    def first_drift(self, tokens: Sequence[int], is_finished: bool, /) -> int | None: ...
+    def canonicalize(self, tokens: Sequence[int], /) -> list[int]: ...
     # Start a text that changes, and one that arrives in parts.
     def session(
         self, allowed_special: AbstractSet[str] | None, disallowed_special: AbstractSet[str] | None, /

@@ -719,6 +719,84 @@ class Encoding:
         core = self._core_bpe.stream_encoder(*self._resolve(allowed_special, disallowed_special))
         return StreamEncoder(core, errors)
 
+    def split_points(self, text: str, every: SupportsIndex = 65_536) -> list[int]:
+        """Returns offsets where a text can be cut: its token IDs are those of both sides, joined.
+
+        Encode the first part with `encode`, and each of the others with `encode_further`.
+
+        Args:
+            text: Any string. Pairs of surrogates count as one character.
+            every: The least number of bytes of UTF-8 between two offsets. Most are little farther apart;
+                there is none inside of a long run of letters, for example, and none at all with a custom
+                pattern.
+
+        Returns:
+            The offsets in characters, in order, without the start and the end of the text.
+
+        Raises:
+            ValueError: `every` is not positive.
+            TypeError: `text` is not a string.
+
+        Complexity:
+            Some characters are looked at for each offset.
+        """
+        size = integer("every", every)
+        if size < 1:
+            raise ValueError(f"every must be a number of bytes, 1 or more, got {size}")
+        return self._core_bpe.split_points(text, min(size, sys.maxsize))
+
+    def encode_further(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = ALL,
+    ) -> list[int]:
+        """Encodes text that follows one of the `split_points`; same arguments and errors as `encode`.
+
+        A tokenizer may treat the start of a text as nothing else: SentencePiece models put a space there.
+        """
+        return self._core_bpe.encode_further(text, *self._resolve(allowed_special, disallowed_special))
+
+    # --- Token IDs that need not be those of their text, such as sampled ones ---
+
+    def first_drift(self, tokens: Sequence[int], *, final: bool = True) -> int | None:
+        """Returns the index of the first token ID that encoding the text of all would not give.
+
+        A model may sample other token IDs than those of the text that they spell. A program that passes on
+        the text, and encodes it again, then works with other IDs from this index on.
+
+        Ordinary token IDs that spell a special token are not that token, and do not drift; nor do special
+        tokens themselves.
+
+        Args:
+            tokens: Token IDs.
+            final: Whether the text is complete. If not, only those that no further token can change count.
+
+        Returns:
+            The index, or `None` if all are those of the text. Where the bytes of the tokens are not UTF-8,
+            the index is that of a token with such bytes, at the latest.
+
+        Raises:
+            UnknownTokenError, OverflowError, TypeError: Same as `decode_bytes`.
+
+        Complexity:
+            That of decoding and encoding.
+        """
+        return self._core_bpe.first_drift(tokens, final)
+
+    def is_canonical(self, tokens: Sequence[int]) -> bool:
+        """Returns whether token IDs are those of the text that they spell; see `first_drift`."""
+        return self._core_bpe.first_drift(tokens, True) is None  # noqa: FBT003 - it has no names
+
+    def canonicalize(self, tokens: Sequence[int]) -> list[int]:
+        """Returns the token IDs of the text that some token IDs spell.
+
+        Special tokens stay, and ordinary tokens that spell one stay ordinary. Bytes that are not UTF-8 are
+        encoded same as in `encode_bytes`. Same errors as `first_drift`.
+        """
+        return self._core_bpe.canonicalize(tokens)
+
     def encode_with_offsets(
         self,
         text: str,

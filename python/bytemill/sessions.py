@@ -250,7 +250,7 @@ class StreamEncoder:
     A stream has state: each needs its own, and one thread at a time may use it.
     """
 
-    __slots__ = ("_bytes", "_core", "_half")
+    __slots__ = ("_bytes", "_core", "_half", "_is_plain")
 
     def __init__(self, core: CoreStreamEncoder, errors: str = "strict") -> None:
         """Takes a stream of the core; `Encoding.stream_encoder` is the way to make one.
@@ -263,6 +263,8 @@ class StreamEncoder:
         self._bytes = codecs.getincrementaldecoder("utf-8")(errors)
         # A high surrogate at the end of what has arrived: a low one may follow.
         self._half = ""
+        # Whether what has arrived ends with a whole character.
+        self._is_plain = True
 
     def push(self, chunk: str | Buffer) -> list[int]:
         """Takes the next part of the text, and returns the token IDs that are certain now.
@@ -281,6 +283,9 @@ class StreamEncoder:
         Complexity:
             O(n) for n bytes that arrive.
         """
+        if self._is_plain and type(chunk) is str and not "\ud800" <= chunk[-1:] <= "\udbff":
+            # Nearly always: a third of the time of short chunks.
+            return self._core.push(chunk)
         if not isinstance(chunk, str):
             return self._push_bytes(chunk)
         if self._bytes.getstate()[0]:
@@ -290,7 +295,7 @@ class StreamEncoder:
         text = self._half + chunk
         half = half_of(text)
         tokens = self._core.push(text[:-1] if half else text)
-        self._half = half
+        self._half, self._is_plain = half, not half
         return tokens
 
     def _push_bytes(self, chunk: Buffer) -> list[int]:
@@ -302,7 +307,7 @@ class StreamEncoder:
         except BaseException:
             self._bytes.setstate(state)
             raise
-        self._half = ""
+        self._half, self._is_plain = "", not self._bytes.getstate()[0]
         return tokens
 
     def flush(self) -> list[int]:
@@ -320,7 +325,7 @@ class StreamEncoder:
             self._bytes.setstate(state)
             raise
         self._bytes.reset()
-        self._half = ""
+        self._half, self._is_plain = "", True
         return tokens + self._core.flush()
 
     @property

@@ -140,7 +140,7 @@ impl Encoder {
         }
         let (first, most) = (ids.len(), batch.most.unwrap_or(usize::MAX));
         if let Some(text) = transcoded.or_else(|| text.utf8(span)) {
-            let passage = Passage { text, is_start };
+            let passage = Passage::part(text, is_start);
             self.append(workspace, passage, allowed, ids, most)?;
         } else {
             debug_assert!(is_start && is_end, "only UTF-8 is divided");
@@ -186,7 +186,7 @@ impl Encoder {
                         refuse(text, transcoded, &self.special_tokens, disallowed)?;
                     }
                     output.count += if let Some(text) = transcoded.or_else(|| text.utf8(span)) {
-                        let passage = Passage { text, is_start };
+                        let passage = Passage::part(text, is_start);
                         self.count_while(workspace, passage, allowed, |_| true)?
                     } else {
                         let (bytes, mut ids) = (text.bytes(), Vec::new());

@@ -47,6 +47,18 @@ impl Encoder {
             .next()
     }
 
+    /// Returns offsets of [`cuts`](Self::cuts), each the first that is at least `every` bytes behind the one before.
+    ///
+    /// # Complexity
+    /// O(cuts), where they are near.
+    pub fn split_points(&self, text: &str, every: usize) -> impl Iterator<Item = usize> {
+        let next = move |&last: &usize| {
+            let from = last.saturating_add(every.max(1));
+            self.cuts(text, from..text.len()).next()
+        };
+        std::iter::successors(next(&0), next)
+    }
+
     /// Returns whether texts may have [cuts](Self::cuts) at all. Without them, a session encodes a text anew with every
     /// change, and a stream holds it to its end.
     pub fn has_cuts(&self) -> bool {

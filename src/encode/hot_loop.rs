@@ -18,6 +18,7 @@
 
 use std::ops::Range;
 
+use super::Before;
 use crate::cache::{HashBlock, Hashed, PieceCache, ProbeBatch, ProbeCache, Scalar};
 use crate::error::EncodeError;
 use crate::merge;
@@ -108,9 +109,8 @@ pub(super) struct PieceEncoder<'a> {
     pub(super) workspace: &'a mut Workspace,
     pub(super) ids: &'a mut Vec<TokenId>,
     pub(super) mode: Mode,
-    /// Whether the text that is encoded starts a text, or follows another part of it: a model treats the start as
-    /// nothing else.
-    pub(super) is_start: bool,
+    /// What stands before the text that is encoded: a model treats the start as nothing else.
+    pub(super) before: Before,
     /// The sum of scores before a piece, where its ids may depend on that.
     pub(super) sums: Option<Sums>,
     /// Whether a step ends before text that is in no piece, so that nothing but its pieces is in its span.

@@ -10,6 +10,7 @@
 //! ```
 
 pub mod batch;
+pub mod canonical;
 mod cuts;
 mod decode;
 pub mod explain;
@@ -78,18 +79,39 @@ pub struct Encoder {
     rows: Rows,
 }
 
-/// A text, or what follows a [cut](Encoder::cuts) of one.
+/// A text, or a part of one.
 #[derive(Clone, Copy)]
 struct Passage<'t> {
     text: &'t str,
-    /// Whether nothing stands before it.
-    is_start: bool,
+    before: Before,
+}
+
+/// What stands before a passage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    /// It is the start of the text.
+    Nothing,
+    /// A special or added token.
+    Token,
+    /// Text, at a [cut](Encoder::cuts).
+    Text,
+}
+
+impl<'t> Passage<'t> {
+    /// A part of a text, from the start or a cut on.
+    fn part(text: &'t str, is_start: bool) -> Self {
+        let before = if is_start {
+            Before::Nothing
+        } else {
+            Before::Text
+        };
+        Self { text, before }
+    }
 }
 
 impl<'t> From<&'t str> for Passage<'t> {
     fn from(text: &'t str) -> Self {
-        let is_start = true;
-        Self { text, is_start }
+        Self::part(text, true)
     }
 }
 
@@ -205,8 +227,7 @@ impl Encoder {
         allowed: &Allowed,
         ids: &mut Vec<TokenId>,
     ) -> Result<(), EncodeError> {
-        let is_start = false;
-        let passage = Passage { text, is_start };
+        let passage = Passage::part(text, false);
         self.with_workspace(|workspace| self.append(workspace, passage, allowed, ids, usize::MAX))
     }
 
@@ -231,14 +252,14 @@ impl Encoder {
         ids: &mut Vec<TokenId>,
         most: usize,
     ) -> Result<(), EncodeError> {
-        let Passage { text, is_start } = passage.into();
+        let Passage { text, before } = passage.into();
         if ids.capacity() == 0 {
             let expected = (text.len() / BYTES_PER_ID + MIN_IDS).min(most.max(MIN_IDS));
             *ids = memory::try_vec_with_capacity(expected)?;
         }
         let first = ids.len();
         let mut pieces = self.piece_encoder(workspace, ids, Mode::Append);
-        pieces.is_start = is_start;
+        pieces.before = before;
         // A text that has no ids at all raises an error, wherever the reason stands.
         let stop_at = if self.vocabulary.may_lack_ids() {
             usize::MAX
@@ -282,7 +303,8 @@ impl Encoder {
                 (Part::Text(span), Some(pipeline)) => {
                     let on_step = |pieces: &mut PieceEncoder<'a>| on_span(pieces, span.clone());
                     let gap = Gap {
-                        is_start: pieces.is_start || span.start > 0,
+                        is_start: pieces.before != Before::Text || span.start > 0,
+                        is_first: pieces.before == Before::Nothing && span.start == 0,
                         ..Gap::within(text, span.clone())
                     };
                     self.encode_gap(pipeline, pieces, gap, allowed, on_step)?
@@ -312,7 +334,7 @@ impl Encoder {
             workspace,
             ids,
             mode,
-            is_start: true,
+            before: Before::Nothing,
             sums: None,
             stops_at_gaps: false,
         }
@@ -405,13 +427,13 @@ impl Encoder {
         allowed: &Allowed,
         go_on: impl Fn(usize) -> bool,
     ) -> Result<usize, EncodeError> {
-        let Passage { text, is_start } = passage.into();
+        let Passage { text, before } = passage.into();
         let mut count = 0;
         let mut ids = Vec::new();
         let needs_ids = self.fused().is_some() || self.vocabulary.chunks().is_some();
         let mode = if needs_ids { Mode::Append } else { Mode::COUNT };
         let mut pieces = self.piece_encoder(workspace, &mut ids, mode);
-        pieces.is_start = is_start;
+        pieces.before = before;
         self.encode_spans(&mut pieces, text, allowed, |pieces, _| {
             count += pieces.take_count();
             if go_on(count) {

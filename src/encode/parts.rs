@@ -120,6 +120,8 @@ pub(super) struct Gap<'t> {
     pub(super) offset: usize,
     /// Whether nothing of the gap stands before it: otherwise it follows a [cut](super::Encoder::cuts).
     pub(super) is_start: bool,
+    /// Whether nothing of the text does.
+    pub(super) is_first: bool,
 }
 
 impl<'t> Gap<'t> {
@@ -138,6 +140,7 @@ impl<'t> Gap<'t> {
             text: None,
             offset: 0,
             is_start: true,
+            is_first: true,
         }
     }
 
@@ -146,6 +149,7 @@ impl<'t> Gap<'t> {
         let offset = span.start;
         Self {
             offset,
+            is_first: offset == 0,
             ..Self::of(&text[span])
         }
     }

@@ -271,10 +271,7 @@ impl Session {
         let rest = [&tail[mark.bytes..], text].concat();
         let before = self.size.bytes + mark.bytes;
         self.refuse(&rest, self.size.characters + mark.characters)?;
-        let passage = Passage {
-            text: &rest,
-            is_start: before == 0,
-        };
+        let passage = Passage::part(&rest, before == 0);
         let allowed = &self.policy.allowed;
         let encoder = &self.encoder;
         let count = encoder.with_workspace(|workspace| {
@@ -425,10 +422,8 @@ impl Session {
         encoder.with_workspace(|workspace| {
             let mut ids = Vec::new();
             let mut append = |range: Range<usize>, ids: &mut Vec<TokenId>| {
-                let passage = Passage {
-                    is_start: is_start && range.start == 0,
-                    text: &text[range],
-                };
+                let is_start = is_start && range.start == 0;
+                let passage = Passage::part(&text[range], is_start);
                 let allowed = &self.policy.allowed;
                 encoder.append(workspace, passage, allowed, ids, usize::MAX)
             };

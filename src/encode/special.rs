@@ -109,7 +109,7 @@ pub enum Disallowed {
 /// Strings with a search for all of them.
 #[derive(Debug)]
 pub struct Strings {
-    strings: Vec<String>,
+    texts: Vec<String>,
     beside: Beside,
     finder: Finder,
 }
@@ -267,8 +267,9 @@ impl SpecialTokens {
         }
         let finder = Finder::new(&strings).map_err(|_| VocabularyError::TooLarge)?;
         let beside = Beside::of(strings.iter().map(String::as_str));
+        let texts = strings;
         let strings = Strings {
-            strings,
+            texts,
             beside,
             finder,
         };
@@ -303,7 +304,7 @@ impl SpecialTokens {
                 .map(|found| (found.text, found.start)),
             Disallowed::Strings(any) => any.finder.find(text.as_bytes(), 0).map(|found| {
                 (
-                    any.strings[found.pattern().as_usize()].as_str(),
+                    any.texts[found.pattern().as_usize()].as_str(),
                     found.start(),
                 )
             }),

@@ -160,10 +160,7 @@ impl Step<'_> {
         }
         let refused = encoder.special_tokens().refuse(text, &policy.disallowed);
         refused.map_err(|error| error.behind(*before))?;
-        let passage = Passage {
-            text,
-            is_start: *before == 0,
-        };
+        let passage = Passage::part(text, *before == 0);
         encoder.with_workspace(|workspace| {
             encoder.append(
                 workspace,

@@ -376,10 +376,8 @@ impl Fit<'_> {
             text.is_char_boundary(cut) && !special_tokens.lies_across(text, cut, self.allowed)
         };
         for cut in candidates.filter(may_cut) {
-            let more = Passage {
-                text: &text[cut.min(known.cut)..cut.max(known.cut)],
-                is_start: cut < known.cut || known.cut == 0,
-            };
+            let more = &text[cut.min(known.cut)..cut.max(known.cut)];
+            let more = Passage::part(more, cut < known.cut || known.cut == 0);
             let left = limit - known.count;
             if let Some(count) = self.count_up_to(workspace, more, left)? {
                 let count = known.count + count;

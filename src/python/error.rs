@@ -11,8 +11,8 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 
 use crate::error::{
-    DecodeError, EncodeError, JsonLinesError, NormalizerError, OutOfMemory, PatternError,
-    TrainError, VocabularyError,
+    CanonicalError, DecodeError, EncodeError, JsonLinesError, NormalizerError, OutOfMemory,
+    PatternError, TrainError, VocabularyError,
 };
 use crate::huggingface::FileError;
 use crate::sentencepiece::ModelError;
@@ -106,6 +106,15 @@ impl From<EncodeError> for PyErr {
                     classes::PatternError::new_err(format!("the splitter failed: {other}"))
                 }
             },
+        }
+    }
+}
+
+impl From<CanonicalError> for PyErr {
+    fn from(error: CanonicalError) -> Self {
+        match error {
+            CanonicalError::Decode(error) => error.into(),
+            CanonicalError::Encode(error) => error.into(),
         }
     }
 }

@@ -437,6 +437,11 @@ impl Prepared {
         *prefix != Prefix::Nothing || normalization.changes_start()
     }
 
+    /// Returns whether each gap may start with a space that stands for nothing, and not the first one alone.
+    pub(super) fn starts_each_gap(&self) -> bool {
+        self.changes_start() && self.pipeline.prefix != Prefix::FirstUnlessSpace
+    }
+
     /// Returns whether text need not be UTF-8.
     pub(super) fn reads_bytes(&self) -> bool {
         matches!(self.pipeline.normalization, Normalization::Model(_))
@@ -477,7 +482,7 @@ impl Prepared {
         mut each: impl FnMut(Segment<'_>) -> Result<ControlFlow<()>, EncodeError>,
     ) -> Result<ControlFlow<()>, EncodeError> {
         let Self { pipeline, added } = self;
-        let may_be_first = gap.offset == 0 && pipeline.prefix == Prefix::FirstUnlessSpace;
+        let may_be_first = gap.is_first && pipeline.prefix == Prefix::FirstUnlessSpace;
         let is_always = pipeline.prefix.is_always() && gap.is_start;
         // A token of normalized text may begin with the space that is put in front.
         let has_space_before = is_always && added.normalized.is_empty();

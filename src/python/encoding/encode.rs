@@ -345,7 +345,7 @@ impl CoreBpe {
 
 impl CoreBpe {
     /// Does some work on a text, with the GIL released if that pays; an error if the text has a disallowed string.
-    fn on_text<R: Send>(
+    pub(super) fn on_text<R: Send>(
         &self,
         text: &Bound<'_, PyAny>,
         policy: &Policy,

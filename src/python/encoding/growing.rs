@@ -9,14 +9,20 @@ use pyo3::types::{PyList, PyString};
 
 use super::CoreBpe;
 use super::special::Tokens;
+use crate::checkpoint;
+use crate::encode::offsets::CharCounter;
 use crate::encode::session::{Edit, Session, Update};
 use crate::encode::stream::{Step, StreamEncoder};
-use crate::error::EncodeError;
+use crate::error::{CanonicalError, EncodeError};
 use crate::python::error::guarded;
-use crate::python::ids::arrays;
+use crate::python::ids::{TokenIds, arrays};
 use crate::python::runtime::run;
 use crate::python::strings::{new_string, text};
 use crate::token::TokenId;
+use crate::util::memory;
+
+/// Bytes of text that an id stands for, about.
+const BYTES_PER_ID: usize = 4;
 
 /// The ids between two indices, and what they became.
 type Change<'py> = (usize, usize, Bound<'py, PyList>);
@@ -57,6 +63,69 @@ impl CoreBpe {
             let policy = core.policy(allowed_special, disallowed_special)?;
             let session = Session::new(Arc::clone(&core.encoder), policy);
             Ok(CoreSession::new(slf.clone().unbind(), session))
+        })
+    }
+
+    /// Returns offsets in characters where a text can be cut, each at least `every` bytes behind the one before.
+    #[pyo3(signature = (text, every, /))]
+    fn split_points(&self, text: &Bound<'_, PyAny>, every: usize) -> PyResult<Vec<usize>> {
+        guarded(|| {
+            let (py, text) = (text.py(), self::text(text)?);
+            run(py, text.len(), || -> Result<_, EncodeError> {
+                let mut characters = CharCounter::new(text.as_bytes());
+                let points = self.encoder.split_points(&text, every);
+                let points = points.map(|point| {
+                    checkpoint::pass()?;
+                    Ok(characters.before(point))
+                });
+                memory::try_collect(points)
+            })
+        })
+    }
+
+    /// Encodes what follows a place where a text can be cut.
+    #[pyo3(signature = (text, allowed_special, disallowed_special, /))]
+    fn encode_further<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| {
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            let ids = self.on_text(text, &policy, |encoder, text, allowed| {
+                let mut ids = Vec::new();
+                encoder.encode_after_cut(text, allowed, &mut ids)?;
+                Ok(ids)
+            })?;
+            self.interned.list(text.py(), &ids)
+        })
+    }
+
+    /// Returns the index of the first id that encoding the text would not give.
+    #[pyo3(signature = (tokens, is_finished, /))]
+    fn first_drift(&self, tokens: &Bound<'_, PyAny>, is_finished: bool) -> PyResult<Option<usize>> {
+        guarded(|| {
+            let (py, ids) = (tokens.py(), TokenIds::from_py(tokens)?);
+            let ids = ids.as_slice()?;
+            run(py, ids.len() * BYTES_PER_ID, || {
+                self.encoder.first_drift(ids, is_finished)
+            })
+        })
+    }
+
+    /// Returns the ids that encoding the text of some would give.
+    #[pyo3(signature = (tokens, /))]
+    fn canonicalize<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| {
+            let (py, ids) = (tokens.py(), TokenIds::from_py(tokens)?);
+            let ids = ids.as_slice()?;
+            let canonical = run(py, ids.len() * BYTES_PER_ID, || {
+                let mut canonical = Vec::new();
+                self.encoder.canonicalize(ids, &mut canonical)?;
+                Ok::<_, CanonicalError>(canonical)
+            })?;
+            self.interned.list(py, &canonical)
         })
     }
 

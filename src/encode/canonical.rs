@@ -1,0 +1,154 @@
+//! Whether ids are those that encoding their text gives, as ids that a model has sampled need not be.
+//!
+//! Ids are taken apart at special and added tokens. The ids between these are decoded, and their text is encoded as it would
+//! be there, with special tokens as ordinary text: so ids that spell a special token are what they are, and never become it.
+
+use super::pipeline::Prepared;
+use super::special::{Allowed, Disallowed};
+use super::{Before, Encoder, Passage};
+use crate::checkpoint;
+use crate::error::{CanonicalError, DecodeError};
+use crate::token::TokenId;
+use crate::util::memory::Growable;
+
+impl Encoder {
+    /// Returns the index of the first of some ids that encoding their text would not give; `None` if there is none. Ids that
+    /// decode to no text drift where that ends. If the text is not finished, only ids are judged that none behind can
+    /// change.
+    ///
+    /// # Errors
+    /// [`CanonicalError`] as from decoding and encoding.
+    ///
+    /// # Complexity
+    /// That of decoding and encoding.
+    pub fn first_drift(
+        &self,
+        ids: &[TokenId],
+        is_finished: bool,
+    ) -> Result<Option<usize>, CanonicalError> {
+        let mut expected = Vec::new();
+        for (start, gap) in self.gaps(ids) {
+            checkpoint::pass().map_err(DecodeError::from)?;
+            let (bytes, before) = self.bytes_of_gap(ids, start, gap)?;
+            let text = valid_start(&bytes);
+            let is_whole = is_finished || start + gap.len() < ids.len();
+            let end = if is_whole {
+                text.len()
+            } else {
+                self.last_cut(text, 0, &Disallowed::Nothing).unwrap_or(0)
+            };
+            expected.clear();
+            self.encode_passage(&text[..end], before, &mut expected)?;
+            let pairs = gap.iter().zip(&expected);
+            let same = pairs.take_while(|(id, expected)| id == expected).count();
+            if same < expected.len() || is_whole && same < gap.len() {
+                return Ok(Some(start + same));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Appends the ids that encoding the text of some ids gives; bytes that are no text as
+    /// [`encode_bytes`](Self::encode_bytes) does.
+    ///
+    /// # Errors
+    /// As [`first_drift`](Self::first_drift).
+    ///
+    /// # Complexity
+    /// As [`first_drift`](Self::first_drift).
+    pub fn canonicalize(
+        &self,
+        ids: &[TokenId],
+        out: &mut Vec<TokenId>,
+    ) -> Result<(), CanonicalError> {
+        let mut end = 0;
+        for (start, gap) in self.gaps(ids) {
+            checkpoint::pass().map_err(DecodeError::from)?;
+            out.with_room(start - end)
+                .extend_from_slice(&ids[end..start]);
+            end = start + gap.len();
+            let (bytes, before) = self.bytes_of_gap(ids, start, gap)?;
+            match std::str::from_utf8(&bytes) {
+                Ok(text) => self.encode_passage(text, before, out)?,
+                Err(_) => self.encode_bytes(&bytes, out)?,
+            }
+        }
+        out.with_room(ids.len() - end)
+            .extend_from_slice(&ids[end..]);
+        Ok(())
+    }
+
+    /// Returns the ids between special and added tokens, with the index where they start.
+    fn gaps<'i>(&self, ids: &'i [TokenId]) -> impl Iterator<Item = (usize, &'i [TokenId])> {
+        let mut start = 0;
+        let gaps = ids.split(|&id| self.stands_apart(id)).map(move |gap| {
+            let here = start;
+            start += gap.len() + 1;
+            (here, gap)
+        });
+        gaps.filter(|(_, gap)| !gap.is_empty())
+    }
+
+    /// Returns whether an id is that of a special or added token.
+    fn stands_apart(&self, id: TokenId) -> bool {
+        let is_added = || self.added().is_some_and(|added| added.text(id).is_some());
+        let is_special = self.special_tokens.text(id).is_some() || is_added();
+        // Of a tokenizer.json, added tokens come first; of ranks, the ordinary token of an id that is both.
+        let is_ordinary = || {
+            self.vocabulary
+                .bytes(id)
+                .is_some_and(|bytes| !bytes.is_empty())
+        };
+        is_special && (self.file_decoder().is_some() || !is_ordinary())
+    }
+
+    /// Returns the bytes of the ids of a gap, and what stands before them.
+    fn bytes_of_gap(
+        &self,
+        ids: &[TokenId],
+        start: usize,
+        gap: &[TokenId],
+    ) -> Result<(Vec<u8>, Before), DecodeError> {
+        if start == 0 {
+            return Ok((self.decode(gap)?, Before::Nothing));
+        }
+        let pipeline = self.pipeline.as_deref();
+        if pipeline.is_some_and(Prepared::starts_each_gap) {
+            // It is decoded as if nothing stood before it: a space that is put there is taken away.
+            return Ok((self.decode(gap)?, Before::Token));
+        }
+        // Some decoders treat the first token as no other.
+        let behind = &ids[start - 1..start + gap.len()];
+        let bytes = match self.decode_with_offsets(behind) {
+            Some(decoded) => {
+                let (text, starts) = decoded?;
+                text.chars()
+                    .skip(starts[1])
+                    .collect::<String>()
+                    .into_bytes()
+            }
+            None => self.decode_part(gap, false)?,
+        };
+        Ok((bytes, Before::Token))
+    }
+
+    /// Appends the ids of a text in which special tokens are ordinary text.
+    fn encode_passage(
+        &self,
+        text: &str,
+        before: Before,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<(), CanonicalError> {
+        let passage = Passage { text, before };
+        self.with_workspace(|workspace| {
+            self.append(workspace, passage, &Allowed::Nothing, ids, usize::MAX)
+        })?;
+        Ok(())
+    }
+}
+
+/// Returns the text with which bytes begin.
+fn valid_start(bytes: &[u8]) -> &str {
+    let chunk = bytes.utf8_chunks().next();
+    chunk.map_or("", |chunk| chunk.valid())
+}
