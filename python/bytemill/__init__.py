@@ -32,7 +32,7 @@ from bytemill.errors import (
 from bytemill.model import encoding_for_model, encoding_name_for_model
 from bytemill.registry import get_encoding, list_encoding_names
 from bytemill.results import Candidate, EncodedWithOffsets, PieceExplanation, Ragged, Truncated
-from bytemill.sessions import Session, StreamEncoder, Update
+from bytemill.sessions import PrefixCache, PrefixCacheStats, Session, StreamEncoder, Update
 from bytemill.streaming import StreamDecoder
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ __all__ = [
     "PatternError",
     "PieceCounts",
     "PieceExplanation",
+    "PrefixCache",
+    "PrefixCacheStats",
     "Ragged",
     "Session",
     "StreamDecoder",

@@ -14,6 +14,7 @@ __all__ = [
     "TIER",
     "UNICODE_VERSION",
     "CoreBPE",
+    "CorePrefixCache",
     "CoreSession",
     "CoreStreamEncoder",
     "EncodedColumn",
@@ -133,6 +134,23 @@ class CoreBPE:
         /,
     ) -> int: ...
 
+    # Encode a text whose start may be in a cache.
+    def encode_cached(
+        self,
+        text: str,
+        allowed_special: AbstractSet[str] | None,
+        disallowed_special: AbstractSet[str] | None,
+        cache: CorePrefixCache,
+        /,
+    ) -> list[int]: ...
+    def encode_cached_to_numpy(
+        self,
+        text: str,
+        allowed_special: AbstractSet[str] | None,
+        disallowed_special: AbstractSet[str] | None,
+        cache: CorePrefixCache,
+        /,
+    ) -> npt.NDArray[np.uint32]: ...
     # Offsets in characters where a text can be cut, each at least `every` bytes behind the one before.
     def split_points(self, text: str, every: int, /) -> list[int]: ...
     # Encodes what follows such a place.
@@ -334,6 +352,13 @@ class CoreBPE:
 class TextStream:
     def push(self, tokens: Sequence[int], /) -> str: ...
     def finish(self) -> str: ...
+
+# A cache of the ids that texts begin with. `stats` returns hits, misses, reused bytes, bytes and entries.
+@final
+class CorePrefixCache:
+    def __new__(cls, max_bytes: int, min_text: int, /) -> Self: ...
+    def clear(self) -> None: ...
+    def stats(self) -> tuple[int, int, int, int, int]: ...
 
 # A text that changes. Changes are the ids between two indices, and what they became. One thread at a time may
 # call it.

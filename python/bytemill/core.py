@@ -40,7 +40,7 @@ from bytemill._calls import (
 from bytemill.definition import Definition, core_of
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.results import Candidate, EncodedWithOffsets, PieceExplanation, Ragged, Truncated
-from bytemill.sessions import Session, StreamEncoder
+from bytemill.sessions import PrefixCache, Session, StreamEncoder, core_of_cache
 from bytemill.source import RANKS, source_of, tokens_bytes
 from bytemill.special import (
     ALL,
@@ -248,6 +248,7 @@ class Encoding:
         *,
         allowed_special: AllowedSpecial = NO_TOKENS,
         disallowed_special: DisallowedSpecial = ALL,
+        cache: PrefixCache | None = None,
     ) -> list[int]:
         """Encodes text.
 
@@ -260,6 +261,7 @@ class Encoding:
             disallowed_special: Strings whose occurrence is an error, special tokens or not; "all" for every
                 special token that is not allowed. With `()`, special tokens that are not allowed are ordinary
                 text.
+            cache: A cache of the token IDs that texts begin with.
 
         Returns:
             The token IDs.
@@ -269,10 +271,12 @@ class Encoding:
             TypeError: `text` is not a string, or `allowed_special` neither a set nor "all".
             PatternError: The engine of a custom pattern gives up on this text.
         """
-        if allowed_special is NO_TOKENS and disallowed_special is ALL:
+        if allowed_special is NO_TOKENS and disallowed_special is ALL and cache is None:
             # The usual call.
             return self._core_bpe.encode(text, NO_TOKENS, None)
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
+        if cache is not None:
+            return self._core_bpe.encode_cached(text, allowed, disallowed, core_of_cache(cache))
         return self._core_bpe.encode(text, allowed, disallowed)
 
     def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int = 8) -> list[list[int]]:
@@ -399,9 +403,13 @@ class Encoding:
         *,
         allowed_special: AllowedSpecial = NO_TOKENS,
         disallowed_special: DisallowedSpecial = ALL,
+        cache: PrefixCache | None = None,
     ) -> npt.NDArray[np.uint32]:
         """Same as `encode`, but returns a read-only array of shape (tokens,) and dtype uint32."""
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
+        if cache is not None:
+            core = core_of_cache(cache)
+            return self._core_bpe.encode_cached_to_numpy(text, allowed, disallowed, core)
         return self._core_bpe.encode_to_numpy(text, allowed, disallowed)
 
     def encode_ordinary_to_numpy(self, text: str, *, num_threads: int | None = 1) -> npt.NDArray[np.uint32]:

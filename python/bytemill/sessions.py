@@ -1,10 +1,14 @@
-"""Encoding of texts that grow: sessions, whose text changes, and streams, whose text arrives in parts."""
+"""Encoding of texts that grow: sessions, streams, and a cache of the token IDs that texts begin with."""
 
 from __future__ import annotations
 
 import codecs
+import sys
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
+
+from bytemill._arguments import check_type
+from bytemill._backend import CorePrefixCache
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,7 +18,7 @@ if TYPE_CHECKING:
     from bytemill._backend import CoreSession, CoreStreamEncoder
     from bytemill.special import AllowedSpecial, DisallowedSpecial
 
-__all__ = ["Session", "StreamEncoder", "Update"]
+__all__ = ["PrefixCache", "PrefixCacheStats", "Session", "StreamEncoder", "Update"]
 
 
 class Update(NamedTuple):
@@ -337,6 +341,91 @@ class StreamEncoder:
     def pending(self) -> str:
         """The text whose token IDs are not yet certain."""
         return self._core.held + self._half
+
+
+class PrefixCacheStats(NamedTuple):
+    """The figures of a `PrefixCache`.
+
+    Attributes:
+        hits: The number of texts of which a part was found.
+        misses: The number of other texts; those below `min_text` do not count.
+        reused_bytes: The bytes of text that were found.
+        bytes: The bytes that the cache takes.
+        entries: The number of segments in the cache.
+    """
+
+    hits: int
+    misses: int
+    reused_bytes: int
+    bytes: int
+    entries: int
+
+
+class PrefixCache:
+    """A cache of the token IDs that texts begin with, for `Encoding.encode` and `hf.accelerate`.
+
+    It is for programs that do not know which conversation a text continues, such as servers: texts that begin
+    with what was encoded before, whole or in part, are encoded from there on.
+
+        >>> import bytemill
+        >>> encoding = bytemill.get_encoding("o200k_base")
+        >>> cache = bytemill.PrefixCache(64 << 20)
+        >>> conversation = "A long conversation that grows. " * 1_000
+        >>> tokens = encoding.encode(conversation, cache=cache)
+        >>> tokens = encoding.encode(conversation + "Another turn.", cache=cache)
+        >>> cache.stats().hits
+        1
+
+    Texts are cut in segments of about 4 KiB at places that nothing reaches across. A segment is used where
+    all of its bytes stand in the text, and a hash only chooses which to compare: no collision changes a token
+    ID.
+    Encodings, and calls that allow other special tokens, share nothing.
+
+    Threads may share a cache. None waits for it: if another thread is using it, a text is encoded without.
+    """
+
+    __slots__ = ("_core", "_sizes")
+
+    def __init__(self, max_bytes: SupportsIndex = 256 << 20, *, min_text: SupportsIndex = 4_096) -> None:
+        """Creates an empty cache.
+
+        Args:
+            max_bytes: The most bytes that it takes. The segments that were not used for the longest time are
+                removed first.
+            min_text: Texts of fewer bytes are encoded without the cache.
+
+        Raises:
+            ValueError: A number is negative.
+        """
+        sizes = (index(max_bytes), index(min_text))
+        for name, size in zip(("max_bytes", "min_text"), sizes, strict=True):
+            if size < 0:
+                raise ValueError(f"{name} must be a number of bytes, 0 or more, got {size}")
+        self._sizes = sizes
+        self._core = CorePrefixCache(*(min(size, sys.maxsize) for size in sizes))
+
+    def clear(self) -> None:
+        """Removes everything, and starts the figures anew."""
+        self._core.clear()
+
+    def stats(self) -> PrefixCacheStats:
+        """Returns the figures since the cache was created or cleared."""
+        return PrefixCacheStats(*self._core.stats())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the sizes, not the contents."""
+        return restored_cache, self._sizes
+
+
+def core_of_cache(cache: PrefixCache) -> CorePrefixCache:
+    """Returns the cache of the core; `TypeError` for anything else than a cache."""
+    check_type("cache", cache, PrefixCache)
+    return cache._core  # noqa: SLF001 - of this module
+
+
+def restored_cache(max_bytes: int, min_text: int) -> PrefixCache:
+    """Makes a cache that was pickled."""
+    return PrefixCache(max_bytes, min_text=min_text)
 
 
 def half_of(text: str) -> str:

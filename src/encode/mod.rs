@@ -21,6 +21,7 @@ pub mod padded;
 mod parts;
 pub mod pipeline;
 mod pool;
+pub mod prefix_cache;
 mod segments;
 pub mod sentencepiece;
 pub mod session;

@@ -22,7 +22,8 @@ mod _core {
     use documents::{find_invalid_utf8, json_fields, last_cut, line_breaks, line_offsets};
     #[pymodule_export]
     use encoding::{
-        CoreBpe, CoreSession, CoreStreamEncoder, CoreTextStream, set_process_cache_limit,
+        CoreBpe, CorePrefixCache, CoreSession, CoreStreamEncoder, CoreTextStream,
+        set_process_cache_limit,
     };
     #[cfg(feature = "failing-allocator")]
     #[pymodule_export]

@@ -136,7 +136,13 @@ impl Splitter {
     /// # Complexity
     /// O(range) for all of them.
     pub fn cuts(&self, text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
-        cuts::within(self, text, range)
+        // In no other is there a cut to search for.
+        let separates = matches!(
+            self,
+            Self::Native(..) | Self::Classes(..) | Self::Adjacent(..)
+        );
+        let cuts = separates.then(|| cuts::within(self, text, range));
+        cuts.into_iter().flatten()
     }
 
     /// As [`cuts`](Self::cuts), last first, in bytes that need not be UTF-8. A cut is between two whole characters:

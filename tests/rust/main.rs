@@ -24,6 +24,7 @@ mod normal_forms;
 mod page_ends;
 mod pipeline_cuts;
 mod pipelines;
+mod prefix_caches;
 mod published;
 mod recognition;
 mod sentencepiece_models;

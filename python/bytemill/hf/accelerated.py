@@ -18,12 +18,14 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from bytemill._arguments import integer
 from bytemill._messages import import_optional
 from bytemill.errors import VocabularyError
 from bytemill.hf.calls import DEFAULTS, call_of, result_of
 from bytemill.hf.encoded import Encoded
 from bytemill.hf.engine import Engine
 from bytemill.hf.samples import check
+from bytemill.sessions import PrefixCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +50,7 @@ REPLACED = (
 )
 
 
-def accelerate(tokenizer: Any) -> Any:
+def accelerate(tokenizer: Any, *, prefix_cache: PrefixCache | SupportsIndex | None = None) -> Any:
     """Speeds up a tokenizer of `transformers` in place; `restore` undoes it.
 
     The object stays the same and returns the same results: for texts, pairs, lists of words and batches of
@@ -63,19 +65,26 @@ def accelerate(tokenizer: Any) -> Any:
     Args:
         tokenizer: A fast tokenizer of `transformers` 5 or later, with a model that `Encoding.from_file`
             reads.
+        prefix_cache: A `PrefixCache`, or the number of bytes for a new one: single texts of 4 KiB and more,
+            such as conversations from `apply_chat_template`, are then encoded from where they differ from
+            earlier ones. A pickled tokenizer takes its size along, not its contents.
 
     Returns:
         `tokenizer` itself.
 
     Raises:
         ImportError: `transformers` is not installed, or older than version 5.
-        TypeError: It is not a fast tokenizer, or its class overrides how texts are encoded.
+        TypeError: It is not a fast tokenizer, or its class overrides how texts are encoded; or `prefix_cache`
+            is neither a cache nor an integer.
+        ValueError: `prefix_cache` is negative.
         VocabularyError: bytemill cannot give the same token IDs (the message names the component), or sample
             texts got different ones.
 
     Complexity:
         That of reading its `tokenizer.json`.
     """
+    if prefix_cache is not None and not isinstance(prefix_cache, PrefixCache):
+        prefix_cache = PrefixCache(integer("prefix_cache", prefix_cache))
     base = backend_class()
     if not isinstance(tokenizer, base):
         raise TypeError(
@@ -86,8 +95,10 @@ def accelerate(tokenizer: Any) -> Any:
     if own := [name for name in REPLACED if getattr(kind, name) is not getattr(base, name)]:
         raise TypeError(f"the class {kind.__name__} has its own {', '.join(own)}, which cannot be replaced")
     held = held_of(tokenizer)
+    held = hold(tokenizer) if held.is_off else held
+    held.prefix_cache = prefix_cache
     try:
-        (hold(tokenizer) if held.is_off else held).make(kind.__name__)
+        held.make(kind.__name__)
     except Exception:
         restore(tokenizer)
         raise
@@ -334,12 +345,14 @@ class Held:
     Attributes:
         backend: The `tokenizers.Tokenizer`.
         is_off: Whether it is to have no engine.
+        prefix_cache: A cache for single texts; `None` for none.
     """
 
-    def __init__(self, backend: Any, is_off: bool = False) -> None:
-        """Takes the tokenizer, and whether it is to have no engine."""
+    def __init__(self, backend: Any, is_off: bool = False, prefix_cache: PrefixCache | None = None) -> None:
+        """Takes the tokenizer, whether it is to have no engine, and a cache for it."""
         self.backend = backend
         self.is_off = is_off
+        self.prefix_cache = prefix_cache
         self._engine: Engine | None = None
         self._is_refused = False
 
@@ -353,6 +366,7 @@ class Held:
             self.forget()
             engine = Engine.parse(self.backend.to_str().encode(), name, is_live=True)
             check(self.backend, engine)
+            engine.prefix_cache = self.prefix_cache
             self._engine = engine
             return engine
 
@@ -376,19 +390,19 @@ class Held:
         self._engine, self._is_refused = None, False
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        other = type(self)(copy.deepcopy(self.backend, memo), self.is_off)
+        other = type(self)(copy.deepcopy(self.backend, memo), self.is_off, self.prefix_cache)
         # A copy is the tokenizer that is written to a file and read.
         if self._engine is not None and self._engine.reread() is self._engine:
             other._engine = self._engine  # noqa: SLF001 - of this class
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.backend, self.is_off)
+        return type(self), (self.backend, self.is_off, self.prefix_cache)
 
 
-def hold(tokenizer: Any, *, is_off: bool = False) -> Held:
+def hold(tokenizer: Any, *, is_off: bool = False, prefix_cache: PrefixCache | None = None) -> Held:
     """Sets what has the engine of a tokenizer of `transformers`, and returns it."""
-    held = Held(tokenizer.backend_tokenizer, is_off)
+    held = Held(tokenizer.backend_tokenizer, is_off, prefix_cache)
     tokenizer.__dict__[ENGINE] = held
     return held
 
@@ -397,5 +411,6 @@ def held_of(tokenizer: Any) -> Held:
     """Returns what has the engine of a tokenizer, a new one if it was never used or has another backend."""
     held: Held | None = tokenizer.__dict__.get(ENGINE)
     if held is None or held.backend is not tokenizer.backend_tokenizer:
-        held = hold(tokenizer, is_off=held is not None and held.is_off)
+        is_off, cache = (False, None) if held is None else (held.is_off, held.prefix_cache)
+        held = hold(tokenizer, is_off=is_off, prefix_cache=cache)
     return held

@@ -80,7 +80,9 @@ def call_of(tokenizer: Any, engine: Engine, text: Any, options: dict[str, Any]) 
         text: The text or texts.
         options: The arguments of `_encode_plus`.
     """
-    if options.keys() != DEFAULTS.keys():
+    # `apply_chat_template` of transformers 5.24 always passes it: for nothing, unless it is true.
+    is_marked = options.pop("sanitize_control_tokens", False)
+    if is_marked or options.keys() != DEFAULTS.keys():
         return None
     in_words, split = bool(options["is_split_into_words"]), options["split_special_tokens"]
     columns = columns_of(tokenizer, options)

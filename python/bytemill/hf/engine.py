@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from bytemill._backend import NormalizerChain
     from bytemill.hf.processing import Frame, Processor
+    from bytemill.sessions import PrefixCache
 
 __all__ = ["Engine"]
 
@@ -75,6 +76,7 @@ class Engine:
         added: The added tokens.
         chain: Normalizes texts.
         special_ids: The ids that decoding may leave out.
+        prefix_cache: A cache for single texts; `None` for none.
     """
 
     def __init__(self, parts: Parts, added: AddedTokens) -> None:
@@ -82,6 +84,7 @@ class Engine:
         self._parts = parts
         self.processor, self.frames, self.chain = parts.processor, parts.frames, parts.chain
         self.added = added
+        self.prefix_cache: PrefixCache | None = None
         # Texts are compared, not ids: a token may be decoded to the text of another, special one.
         self.special_ids = {i for i in added.by_id if added.text(i) in added.special_texts}
 
@@ -213,7 +216,7 @@ class Engine:
         """
         encoding, threads = self.encoding, thread_count(None)
         if finds_special and len(texts) == 1:
-            return [encoding.encode(texts[0], allowed_special="all")]
+            return [encoding.encode(texts[0], allowed_special="all", cache=self.prefix_cache)]
         if finds_special:
             return encoding.encode_batch(texts, num_threads=threads, allowed_special="all")
         if len(texts) == 1:

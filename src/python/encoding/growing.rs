@@ -11,6 +11,7 @@ use super::CoreBpe;
 use super::special::Tokens;
 use crate::checkpoint;
 use crate::encode::offsets::CharCounter;
+use crate::encode::prefix_cache::PrefixCache;
 use crate::encode::session::{Edit, Session, Update};
 use crate::encode::stream::{Step, StreamEncoder};
 use crate::error::{CanonicalError, EncodeError};
@@ -63,6 +64,36 @@ impl CoreBpe {
             let policy = core.policy(allowed_special, disallowed_special)?;
             let session = Session::new(Arc::clone(&core.encoder), policy);
             Ok(CoreSession::new(slf.clone().unbind(), session))
+        })
+    }
+
+    /// Encodes a text whose start may be in a cache.
+    #[pyo3(signature = (text, allowed_special, disallowed_special, cache, /))]
+    fn encode_cached<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+        cache: &CorePrefixCache,
+    ) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| {
+            let ids = self.ids_by(cache, text, allowed_special, disallowed_special)?;
+            self.interned.list(text.py(), &ids)
+        })
+    }
+
+    /// As `encode_cached`, to an array.
+    #[pyo3(signature = (text, allowed_special, disallowed_special, cache, /))]
+    fn encode_cached_to_numpy<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+        cache: &CorePrefixCache,
+    ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
+        guarded(|| {
+            let ids = self.ids_by(cache, text, allowed_special, disallowed_special)?;
+            arrays::immutable_ids(text.py(), ids)
         })
     }
 
@@ -146,6 +177,60 @@ impl CoreBpe {
             })
         })
     }
+}
+
+impl CoreBpe {
+    fn ids_by(
+        &self,
+        cache: &CorePrefixCache,
+        text: &Bound<'_, PyAny>,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+    ) -> PyResult<Vec<TokenId>> {
+        let policy = self.policy(allowed_special, disallowed_special)?;
+        let (py, text) = (text.py(), self::text(text)?);
+        run(py, text.len(), || {
+            let mut ids = Vec::new();
+            cache.0.encode(&self.encoder, &text, &policy, &mut ids)?;
+            Ok::<_, EncodeError>(ids)
+        })
+    }
+}
+
+/// A cache of the ids that texts begin with.
+#[pyclass(name = "CorePrefixCache", module = "bytemill._core", frozen)]
+pub(in crate::python) struct CorePrefixCache(PrefixCache);
+
+#[pymethods]
+impl CorePrefixCache {
+    #[new]
+    #[pyo3(signature = (max_bytes, min_text, /))]
+    fn new(max_bytes: usize, min_text: usize) -> Self {
+        Self(PrefixCache::new(max_bytes, min_text))
+    }
+
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        let done = py.detach(|| self.0.clear());
+        done.then_some(()).ok_or_else(in_use)
+    }
+
+    /// Returns hits, misses, reused bytes, bytes and entries.
+    fn stats(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, usize, usize)> {
+        let stats = py.detach(|| self.0.stats()).ok_or_else(in_use)?;
+        Ok((
+            stats.hits,
+            stats.misses,
+            stats.reused_bytes,
+            stats.bytes,
+            stats.entries,
+        ))
+    }
+}
+
+fn in_use() -> PyErr {
+    PyRuntimeError::new_err(
+        "the cache has been in use by a thread since the process was forked: create another one in this process",
+    )
 }
 
 /// A session with its encoding.

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use super::ids::InternedIds;
 use crate::encode::Encoder;
 pub(in crate::python) use decode::CoreTextStream;
-pub(in crate::python) use growing::{CoreSession, CoreStreamEncoder};
+pub(in crate::python) use growing::{CorePrefixCache, CoreSession, CoreStreamEncoder};
 
 /// A vocabulary, its special tokens and its splitter. Immutable, so threads share it freely.
 #[pyclass(name = "CoreBPE", module = "bytemill._core", frozen)]

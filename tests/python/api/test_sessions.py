@@ -301,3 +301,40 @@ def test_one_thread_at_a_time() -> None:
     assert all("another thread" in str(error) for error in outcomes if error)
     assert session.text == text * done
     assert session.ids.tolist() == o200k().encode(session.text)
+
+
+CONVERSATION = (SAMPLE.replace("<|endoftext|>", "") + "\n") * 60
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_harmony"])
+def test_conversations_through_a_cache(name: str) -> None:
+    encoding = bytemill.get_encoding(name)
+    cache = bytemill.PrefixCache()
+    text = ""
+    for turn in range(12):
+        text += f"turn {turn}: " + CONVERSATION[: 3_000 + 700 * turn]
+        tokens = encoding.encode(text, cache=cache)
+        assert tokens == encoding.encode(text)
+        assert encoding.encode_to_numpy(text, allowed_special="all", cache=cache).tolist() == tokens
+    stats = cache.stats()
+    # Each text but the first of both kinds, which are below the limit or new.
+    assert stats.hits >= 20
+    assert stats.reused_bytes > len(text) * 4
+    assert stats.bytes > len(text.encode())
+    with pytest.raises(DisallowedSpecialTokenError) as refused:
+        encoding.encode(text + "<|endoftext|>", cache=cache)
+    assert refused.value.start == len(text)
+    cache.clear()
+    assert cache.stats() == (0, 0, 0, 0, 0)
+
+
+def test_arguments_of_a_cache() -> None:
+    cache = pickle.loads(pickle.dumps(bytemill.PrefixCache(1_000, min_text=5)))  # noqa: S301 - our own
+    assert o200k().encode("some words", cache=cache) == o200k().encode("some words")
+    assert cache.stats().misses == 1
+    assert o200k().encode("some", cache=cache) == o200k().encode("some")
+    assert cache.stats().misses == 1
+    with pytest.raises(ValueError, match="max_bytes must be a number of bytes, 0 or more, got -1"):
+        bytemill.PrefixCache(-1)
+    with pytest.raises(TypeError, match="cache"):
+        o200k().encode("text", cache={})  # type: ignore[arg-type]

@@ -266,3 +266,48 @@ def test_samples_find_differences() -> None:
     tokenizer.add_tokens(["lo, w"])
     with pytest.raises(bytemill.VocabularyError, match="the ids of 'Hello, world!' would be"):
         compare(tokenizer.backend_tokenizer, engine)
+
+
+TEMPLATE = (
+    "{% for message in messages %}<s>{{ message.role }}\n{{ message.content }}</s>\n{% endfor %}"
+    "{% if add_generation_prompt %}<s>assistant\n<think>\n{% endif %}"
+)
+
+
+def test_conversations_through_a_cache() -> None:
+    theirs = tokenizer_of("template")
+    cache = bytemill.PrefixCache(min_text=100)
+    ours = hf.accelerate(tokenizer_of("template"), prefix_cache=cache)
+    messages = []
+    for turn in range(12):
+        messages.append({"role": "user", "content": f"turn {turn}: " + "words and more, of all kinds\n" * 60})
+        for options in ({"tokenize": True, "add_generation_prompt": True}, {"return_dict": True}):  # type: dict[str, Any]
+            both_ids = [
+                each.apply_chat_template(messages, chat_template=TEMPLATE, **options)
+                for each in (ours, theirs)
+            ]
+            check(*both_ids)
+        text = theirs.apply_chat_template(messages, chat_template=TEMPLATE, tokenize=False)
+        assert ours.encode(text) == theirs.encode(text)
+        check(ours(text, return_tensors="np"), theirs(text, return_tensors="np"))
+    stats = cache.stats()
+    assert stats.hits > 20
+    assert stats.reused_bytes > 200_000
+    # A copy shares the cache, and a pickle takes its size along.
+    assert copy.deepcopy(ours).encode(text) == theirs.encode(text)
+    assert cache.stats().hits == stats.hits + 1
+    again = pickle.loads(pickle.dumps(ours))
+    assert again.encode(text) == theirs.encode(text)
+    assert again._bytemill_engine.prefix_cache.stats().misses == 1
+    # Without the argument there is none.
+    assert hf.accelerate(ours).encode(text) == theirs.encode(text)
+    assert cache.stats().hits == stats.hits + 1
+
+
+def test_sizes_of_a_cache() -> None:
+    ours = hf.accelerate(tokenizer_of(), prefix_cache=1 << 20)
+    assert ours.encode("some words " * 2_000) == tokenizer_of().encode("some words " * 2_000)
+    with pytest.raises(ValueError, match="0 or more, got -1"):
+        hf.accelerate(tokenizer_of(), prefix_cache=-1)
+    with pytest.raises(TypeError, match="prefix_cache"):
+        hf.accelerate(tokenizer_of(), prefix_cache="large")  # type: ignore[arg-type]

@@ -1,0 +1,427 @@
+//! A cache of the ids that texts begin with, for programs that encode the same beginnings again and again: conversations that
+//! are sent whole at every turn, prompts with long instructions.
+//!
+//! ```text
+//! root ── segment ─┬─ segment ── segment
+//!                  └─ segment
+//! ```
+//!
+//! Texts are divided at [cuts](Encoder::cuts), each the first that is at least 4 KiB behind the one before. The segments are
+//! the nodes of a tree: a text is a path from the root of its encoder and its allowed special tokens. A hash chooses among
+//! the children of a node, and **the bytes decide**: a segment is used only if all of it stands in the text, with a
+//! cut behind it. So no collision of hashes changes an id. The rest of the text is encoded, and its segments are added, but
+//! for the last, which has no cut behind it.
+//!
+//! Nothing waits: a call that finds the cache in use encodes the text as if it were not there. Segments that nothing else
+//! stands behind and that were not used for the longest time are removed first.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::thread;
+use std::time::Duration;
+
+use super::special::{Allowed, Policy};
+use super::{Encoder, Passage};
+use crate::checkpoint;
+use crate::error::EncodeError;
+use crate::token::TokenId;
+use crate::util::memory::{self, Growable};
+
+/// Bytes of a segment, at least. Of each text, up to so many are encoded again.
+const SEGMENT: usize = 1 << 12;
+
+/// Bytes of a segment that are hashed.
+const HASHED: usize = 64;
+
+/// The most encoders, with allowed special tokens, that have texts in the cache.
+const MAX_ROOTS: usize = 64;
+
+/// A segment.
+#[derive(Debug)]
+struct Segment {
+    text: Box<str>,
+    ids: Box<[TokenId]>,
+}
+
+/// The place of a node among the children of another.
+type Branch = (u64, u64);
+
+/// A segment in the tree.
+#[derive(Debug)]
+struct Node {
+    segment: Arc<Segment>,
+    number: u64,
+    children: usize,
+    /// When it was used.
+    used: u64,
+}
+
+/// The root of texts that are encoded in one way.
+#[derive(Debug)]
+struct Root {
+    encoder: Arc<Encoder>,
+    allowed: Allowed,
+    number: u64,
+}
+
+#[derive(Debug, Default)]
+struct Tree {
+    roots: Vec<Root>,
+    /// By the number of their parent and the hash of their start.
+    nodes: HashMap<Branch, Vec<Node>>,
+    /// The branch of each node, and its parent's: the way up.
+    branches: HashMap<u64, Branch>,
+    /// The next number of a node, and the number of calls.
+    next: u64,
+    clock: u64,
+    bytes: usize,
+    hits: u64,
+    misses: u64,
+    reused_bytes: u64,
+}
+
+/// The figures of a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrefixCacheStats {
+    /// Number of texts of which a part was found.
+    pub hits: u64,
+    /// Number of other texts, short ones not counted.
+    pub misses: u64,
+    /// Bytes of text that were found.
+    pub reused_bytes: u64,
+    /// Bytes that the cache takes.
+    pub bytes: usize,
+    /// Number of segments.
+    pub entries: usize,
+}
+
+/// A cache of the ids that texts begin with.
+#[derive(Debug)]
+pub struct PrefixCache {
+    max_bytes: usize,
+    min_text: usize,
+    keys: RandomState,
+    /// Whether all hashes are the same, as tests have it.
+    is_blind: bool,
+    tree: Mutex<Tree>,
+}
+
+impl Node {
+    /// Bytes that a segment takes, with about what the tables have for it.
+    fn size(segment: &Segment) -> usize {
+        let tables = size_of::<Self>() + 2 * size_of::<(u64, Branch)>() + size_of::<Segment>() + 64;
+        segment.text.len() + size_of_val(&*segment.ids) + tables
+    }
+}
+
+impl PrefixCache {
+    /// Creates a cache that takes at most `max_bytes`. Texts of fewer than `min_text` bytes pass it by.
+    pub fn new(max_bytes: usize, min_text: usize) -> Self {
+        Self {
+            max_bytes,
+            min_text,
+            keys: RandomState::new(),
+            is_blind: false,
+            tree: Mutex::default(),
+        }
+    }
+
+    /// Gives all segments the same hash.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_equal_hashes(self) -> Self {
+        Self {
+            is_blind: true,
+            ..self
+        }
+    }
+
+    /// Removes all segments; false if the cache stays in use.
+    pub fn clear(&self) -> bool {
+        let tree = self.lock_soon();
+        tree.map(|mut tree| *tree = Tree::default()).is_some()
+    }
+
+    /// Returns the figures of the cache since it was created or cleared; `None` if it stays in use.
+    pub fn stats(&self) -> Option<PrefixCacheStats> {
+        let tree = self.lock_soon()?;
+        Some(PrefixCacheStats {
+            hits: tree.hits,
+            misses: tree.misses,
+            reused_bytes: tree.reused_bytes,
+            bytes: tree.bytes,
+            entries: tree.branches.len(),
+        })
+    }
+
+    /// Waits a second at most. Others have it for less than a millisecond; but in a forked process it may have been in use by
+    /// a thread that is not there any more.
+    fn lock_soon(&self) -> Option<MutexGuard<'_, Tree>> {
+        (0..1_000).find_map(|tried| {
+            if tried > 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+            self.lock()
+        })
+    }
+
+    /// Never waits.
+    fn lock(&self) -> Option<MutexGuard<'_, Tree>> {
+        match self.tree.try_lock() {
+            Ok(tree) => Some(tree),
+            Err(TryLockError::WouldBlock) => None,
+            Err(TryLockError::Poisoned(poisoned)) => {
+                // Memory was refused halfway.
+                let mut tree = poisoned.into_inner();
+                *tree = Tree::default();
+                self.tree.clear_poison();
+                Some(tree)
+            }
+        }
+    }
+
+    fn hash(&self, text: &str) -> u64 {
+        if self.is_blind {
+            return 0;
+        }
+        let start = &text.as_bytes()[..text.len().min(HASHED)];
+        self.keys.hash_one(start)
+    }
+
+    /// Appends the ids of a text, as [`Encoder::encode`] does.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`], and [`EncodeError::Disallowed`] under the policy.
+    ///
+    /// # Complexity
+    /// That of comparing what is found, some 20 GB/s, and of encoding the rest.
+    pub fn encode(
+        &self,
+        encoder: &Arc<Encoder>,
+        text: &str,
+        policy: &Policy,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<(), EncodeError> {
+        let Policy {
+            allowed,
+            disallowed,
+        } = policy;
+        encoder.special_tokens.refuse(text, disallowed)?;
+        if text.len() < self.min_text {
+            return encoder.encode(text, allowed, ids);
+        }
+        let (known, mut start) = self.find(encoder, allowed, text);
+        let count = known.iter().map(|segment| segment.ids.len()).sum();
+        memory::try_reserve(ids, count)?;
+        for segment in &known {
+            ids.extend_from_slice(&segment.ids);
+        }
+        let mut fresh = Vec::new();
+        encoder.with_workspace(|workspace| {
+            loop {
+                checkpoint::pass()?;
+                let cuts = encoder.cuts(text, start.saturating_add(SEGMENT)..text.len());
+                let end = { cuts }.next();
+                let part = &text[start..end.unwrap_or(text.len())];
+                let first = ids.len();
+                let passage = Passage::part(part, start == 0);
+                encoder.append(workspace, passage, allowed, ids, usize::MAX)?;
+                let Some(end) = end else {
+                    return Ok(());
+                };
+                fresh.with_room(1).push(Arc::new(Segment {
+                    text: part.into(),
+                    ids: ids[first..].into(),
+                }));
+                start = end;
+            }
+        })?;
+        self.add(encoder, allowed, &known, fresh);
+        Ok(())
+    }
+
+    /// Returns the segments that a text begins with, and where they end.
+    fn find(
+        &self,
+        encoder: &Arc<Encoder>,
+        allowed: &Allowed,
+        text: &str,
+    ) -> (Vec<Arc<Segment>>, usize) {
+        let (mut known, mut start) = (Vec::new(), 0);
+        let Some(mut tree) = self.lock() else {
+            return (known, start);
+        };
+        tree.clock += 1;
+        let clock = tree.clock;
+        let mut parent = tree.root(encoder, allowed);
+        while let Some(number) = parent {
+            let rest = &text[start..];
+            let Some(children) = tree.nodes.get_mut(&(number, self.hash(rest))) else {
+                break;
+            };
+            let found = children.iter_mut().find(|node| {
+                let end = start + node.segment.text.len();
+                rest.starts_with(&*node.segment.text)
+                    && encoder.cuts(text, end..end + 1).next().is_some()
+            });
+            let Some(node) = found else {
+                break;
+            };
+            node.used = clock;
+            parent = Some(node.number);
+            start += node.segment.text.len();
+            known.with_room(1).push(Arc::clone(&node.segment));
+        }
+        if known.is_empty() {
+            tree.misses += 1;
+        } else {
+            tree.hits += 1;
+            tree.reused_bytes += start as u64;
+        }
+        (known, start)
+    }
+
+    /// Adds segments behind those that were known, if these are still there.
+    fn add(
+        &self,
+        encoder: &Arc<Encoder>,
+        allowed: &Allowed,
+        known: &[Arc<Segment>],
+        fresh: Vec<Arc<Segment>>,
+    ) {
+        if fresh.is_empty() {
+            return;
+        }
+        let Some(mut tree) = self.lock() else {
+            return;
+        };
+        let mut parent = tree.root_or_new(encoder, allowed);
+        for segment in known {
+            let children = tree.nodes.get(&(parent, self.hash(&segment.text)));
+            let same = |node: &&Node| Arc::ptr_eq(&node.segment, segment);
+            match children.and_then(|children| children.iter().find(same)) {
+                Some(node) => parent = node.number,
+                None => return,
+            }
+        }
+        for segment in fresh {
+            let branch = (parent, self.hash(&segment.text));
+            parent = tree.child(branch, segment);
+        }
+        if tree.bytes > self.max_bytes {
+            tree.evict(self.max_bytes);
+        }
+    }
+}
+
+impl Tree {
+    fn root(&self, encoder: &Arc<Encoder>, allowed: &Allowed) -> Option<u64> {
+        let mut roots = self.roots.iter();
+        let root =
+            roots.find(|root| Arc::ptr_eq(&root.encoder, encoder) && root.allowed == *allowed);
+        root.map(|root| root.number)
+    }
+
+    fn root_or_new(&mut self, encoder: &Arc<Encoder>, allowed: &Allowed) -> u64 {
+        if let Some(number) = self.root(encoder, allowed) {
+            return number;
+        }
+        if self.roots.len() == MAX_ROOTS {
+            let (clock, next) = (self.clock, self.next);
+            let Self {
+                hits,
+                misses,
+                reused_bytes,
+                ..
+            } = *self;
+            *self = Self {
+                clock,
+                next,
+                hits,
+                misses,
+                reused_bytes,
+                ..Self::default()
+            };
+        }
+        let number = self.new_number();
+        self.roots.with_room(1).push(Root {
+            encoder: Arc::clone(encoder),
+            allowed: allowed.clone(),
+            number,
+        });
+        number
+    }
+
+    fn new_number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// Returns the number of the child with a segment, which is added if it is not there.
+    fn child(&mut self, branch: Branch, segment: Arc<Segment>) -> u64 {
+        let (clock, number) = (self.clock, self.new_number());
+        let children = self.nodes.entry(branch).or_default();
+        // Another thread may have added it meanwhile.
+        if let Some(node) = children
+            .iter_mut()
+            .find(|node| node.segment.text == segment.text)
+        {
+            node.used = clock;
+            return node.number;
+        }
+        self.bytes += Node::size(&segment);
+        children.with_room(1).push(Node {
+            segment,
+            number,
+            children: 0,
+            used: clock,
+        });
+        self.branches.insert(number, branch);
+        if let Some(parent) = self.node(branch.0) {
+            parent.children += 1;
+        }
+        number
+    }
+
+    fn node(&mut self, number: u64) -> Option<&mut Node> {
+        let branch = self.branches.get(&number)?;
+        let children = self.nodes.get_mut(branch)?;
+        children.iter_mut().find(|node| node.number == number)
+    }
+
+    /// Removes leaves, those that were not used for the longest time first, until an eighth of the limit is free.
+    fn evict(&mut self, max_bytes: usize) {
+        let goal = max_bytes - max_bytes / 8;
+        while self.bytes > goal && !self.branches.is_empty() {
+            let nodes = self.nodes.values().flatten();
+            let leaves = nodes.filter(|node| node.children == 0);
+            let mut leaves: Vec<(u64, u64)> = leaves.map(|node| (node.used, node.number)).collect();
+            leaves.sort_unstable();
+            for (_, number) in leaves {
+                if self.bytes <= goal {
+                    break;
+                }
+                self.remove(number);
+            }
+        }
+    }
+
+    fn remove(&mut self, number: u64) {
+        let Some(branch) = self.branches.remove(&number) else {
+            return;
+        };
+        if let Some(children) = self.nodes.get_mut(&branch) {
+            if let Some(place) = children.iter().position(|node| node.number == number) {
+                let removed = children.swap_remove(place);
+                self.bytes -= Node::size(&removed.segment);
+            }
+            if children.is_empty() {
+                self.nodes.remove(&branch);
+            }
+        }
+        if let Some(parent) = self.node(branch.0) {
+            parent.children -= 1;
+        }
+    }
+}
