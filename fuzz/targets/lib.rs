@@ -21,6 +21,7 @@ mod pieces;
 mod replay;
 mod scores;
 mod sentences;
+mod session;
 mod special;
 #[path = "../../tests/rust/spellings.rs"]
 mod spellings;
@@ -38,7 +39,7 @@ use input::Input;
 type Target = (&'static str, fn(Input));
 
 /// All targets.
-const TARGETS: [Target; 18] = [
+const TARGETS: [Target; 19] = [
     ("encode", encode::run),
     ("split", split::run),
     ("pattern", pattern::run),
@@ -57,6 +58,7 @@ const TARGETS: [Target; 18] = [
     ("sentences", sentences::run),
     ("words", words::run),
     ("scores", scores::run),
+    ("session", session::run),
 ];
 
 /// Runs a target on an input.

@@ -109,7 +109,7 @@ pub(super) struct PieceEncoder<'a> {
     pub(super) workspace: &'a mut Workspace,
     pub(super) ids: &'a mut Vec<TokenId>,
     pub(super) mode: Mode,
-    /// What stands before the text that is encoded: a model treats the start as nothing else.
+    /// The place of the text that is encoded: a model treats the start as nothing else.
     pub(super) before: Before,
     /// The sum of scores before a piece, where its ids may depend on that.
     pub(super) sums: Option<Sums>,

@@ -87,7 +87,7 @@ struct Passage<'t> {
     before: Before,
 }
 
-/// What stands before a passage.
+/// The place of a passage, by what stands before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     /// It is the start of the text.

@@ -101,6 +101,8 @@ pub struct PrefixCacheStats {
 pub struct PrefixCache {
     max_bytes: usize,
     min_text: usize,
+    /// Bytes of a segment, at least.
+    segment: usize,
     keys: RandomState,
     /// Whether all hashes are the same, as tests have it.
     is_blind: bool,
@@ -121,13 +123,22 @@ impl PrefixCache {
         Self {
             max_bytes,
             min_text,
+            segment: SEGMENT,
             keys: RandomState::new(),
             is_blind: false,
             tree: Mutex::default(),
         }
     }
 
-    /// Gives all segments the same hash.
+    /// Has segments of other sizes, as tests have them.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_segments_of(self, bytes: usize) -> Self {
+        let segment = bytes;
+        Self { segment, ..self }
+    }
+
+    /// Hashes all segments to the same, as tests have it.
     #[doc(hidden)]
     #[must_use]
     pub fn with_equal_hashes(self) -> Self {
@@ -221,7 +232,7 @@ impl PrefixCache {
         encoder.with_workspace(|workspace| {
             loop {
                 checkpoint::pass()?;
-                let cuts = encoder.cuts(text, start.saturating_add(SEGMENT)..text.len());
+                let cuts = encoder.cuts(text, start.saturating_add(self.segment)..text.len());
                 let end = { cuts }.next();
                 let part = &text[start..end.unwrap_or(text.len())];
                 let first = ids.len();
@@ -328,19 +339,12 @@ impl Tree {
             return number;
         }
         if self.roots.len() == MAX_ROOTS {
-            let (clock, next) = (self.clock, self.next);
-            let Self {
-                hits,
-                misses,
-                reused_bytes,
-                ..
-            } = *self;
             *self = Self {
-                clock,
-                next,
-                hits,
-                misses,
-                reused_bytes,
+                next: self.next,
+                clock: self.clock,
+                hits: self.hits,
+                misses: self.misses,
+                reused_bytes: self.reused_bytes,
                 ..Self::default()
             };
         }

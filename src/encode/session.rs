@@ -119,6 +119,8 @@ impl Tail {
 pub struct Session {
     encoder: Arc<Encoder>,
     policy: Policy,
+    /// Bytes of a segment, at least.
+    segment: usize,
     closed: Arc<Vec<Sized>>,
     /// The sizes of all segments.
     size: Size,
@@ -166,10 +168,19 @@ impl Session {
         Self {
             encoder,
             policy,
+            segment: SEGMENT,
             closed: Arc::default(),
             size: Size::default(),
             tail: Tail::default(),
         }
+    }
+
+    /// Keeps the text in segments of other sizes, as tests have them.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_segments_of(self, bytes: usize) -> Self {
+        let segment = bytes;
+        Self { segment, ..self }
     }
 
     /// The encoder.
@@ -393,7 +404,7 @@ impl Session {
     fn is_border(&self, text: &mut String, next: usize) -> bool {
         let length = text.len();
         // Of many small segments, each would have its own overhead.
-        if length < SEGMENT / 4 {
+        if length < self.segment / 4 {
             return false;
         }
         let after = self.part(next).0.chars().next();
@@ -428,8 +439,8 @@ impl Session {
                 encoder.append(workspace, passage, allowed, ids, usize::MAX)
             };
             let (mut closed, mut start) = (Vec::new(), 0);
-            while start + SEGMENT < text.len() {
-                let Some(cut) = self.cuts(text, start + SEGMENT..text.len()).next() else {
+            while start + self.segment < text.len() {
+                let Some(cut) = self.cuts(text, start + self.segment..text.len()).next() else {
                     break;
                 };
                 ids.clear();
@@ -481,7 +492,8 @@ impl Session {
             self.tail.text.with_room(tail.text.len());
             self.tail.ids.with_room(tail.ids.len());
         }
-        let closes = |mark: Size| mark.bytes >= SEGMENT;
+        let segment = self.segment;
+        let closes = |mark: Size| mark.bytes >= segment;
         let mark = tail.as_ref().map_or(Size::default(), |tail| tail.mark);
         if needs_room || closes(mark) || joins && closes(self.tail.mark.and(mark)) {
             Arc::make_mut(&mut self.closed).with_room(closed.len() + 2);

@@ -84,12 +84,7 @@ struct Mirror {
 
 impl Mirror {
     /// Compares the answer of an operation that should have made a text of the one before.
-    fn check(
-        &mut self,
-        policy: &Policy,
-        text: String,
-        answer: Result<Update, EncodeError>,
-    ) -> TestResult {
+    fn check(&mut self, policy: &Policy, text: String, answer: Result<Update, EncodeError>) {
         let encoder = Arc::clone(self.session.encoder());
         match (expected(&encoder, policy, &text), answer) {
             (Ok(ids), Ok(update)) => {
@@ -107,7 +102,6 @@ impl Mirror {
         let mut ids = Vec::new();
         self.session.push_ids(0..self.ids.len(), &mut ids);
         assert_eq!(ids, self.ids);
-        Ok(())
     }
 
     fn boundary(&self, random: &mut Random) -> usize {
@@ -119,7 +113,7 @@ impl Mirror {
     }
 
     /// Changes the text in some way.
-    fn step(&mut self, random: &mut Random, policy: &Policy) -> TestResult {
+    fn step(&mut self, random: &mut Random, policy: &Policy) {
         let new = part(random);
         let (a, b) = (self.boundary(random), self.boundary(random));
         let range = if random.below(3) == 0 {
@@ -137,29 +131,30 @@ impl Mirror {
                 assert_eq!(count.is_ok(), answer.is_ok());
                 let known = answer.is_ok().then(|| self.session.count());
                 assert_eq!(count.ok(), known);
-                self.check(policy, text, answer)
+                self.check(policy, text, answer);
             }
             3..6 => {
                 text.replace_range(range.clone(), &new);
                 let answer = self.session.edit(range, &new);
-                self.check(policy, text, answer)
+                self.check(policy, text, answer);
             }
             6 => {
                 text.replace_range(range, &new);
                 let answer = self.session.update(&text);
-                self.check(policy, text, answer)
+                self.check(policy, text, answer);
             }
             _ => {
                 text.truncate(a);
                 let answer = self.session.edit(a..self.text.len(), "");
-                self.check(policy, text, answer)
+                self.check(policy, text, answer);
             }
         }
     }
 }
 
-fn try_script(encoder: Encoder, policy: &Policy, random: &mut Random, steps: usize) -> TestResult {
-    let session = Session::new(Arc::new(encoder), policy.clone());
+fn try_script(encoder: Encoder, policy: &Policy, random: &mut Random, steps: usize) {
+    let size = *random.pick(&[1, 16, 100, 1024]);
+    let session = Session::new(Arc::new(encoder), policy.clone()).with_segments_of(size);
     let (text, ids) = (String::new(), Vec::new());
     let mut mirror = Mirror { session, text, ids };
     let mut forks = Vec::new();
@@ -172,7 +167,7 @@ fn try_script(encoder: Encoder, policy: &Policy, random: &mut Random, steps: usi
             };
             forks.push(std::mem::replace(&mut mirror, fork));
         }
-        mirror.step(random, policy)?;
+        mirror.step(random, policy);
         let at = random.below(mirror.text.chars().count() + 2);
         let offset = mirror.text.char_indices().nth(at).map(|(offset, _)| offset);
         assert_eq!(
@@ -180,29 +175,28 @@ fn try_script(encoder: Encoder, policy: &Policy, random: &mut Random, steps: usi
             offset.unwrap_or(mirror.text.len())
         );
         if let Some(fork) = forks.last_mut() {
-            fork.step(random, policy)?;
+            fork.step(random, policy);
         }
     }
-    Ok(())
 }
 
 #[test]
-fn scripts_of_edits_have_the_ids_of_the_whole() -> TestResult {
+fn scripts_of_edits_have_the_ids_of_the_whole() {
     let failures = on_all_cores(120, |seed| {
         let run = || -> TestResult {
             let mut random = Random::new(seed);
             let encoder = encoder(seed)?;
             let policy = policies(&encoder)?.swap_remove(seed / 4 % 4);
-            try_script(encoder, &policy, &mut random, 60)
+            try_script(encoder, &policy, &mut random, 60);
+            Ok(())
         };
         run().err().map(|error| format!("seed {seed}: {error}"))
     });
     assert_eq!(failures, [""; 0]);
-    Ok(())
 }
 
 #[test]
-fn scripts_for_pipelines() -> TestResult {
+fn scripts_for_pipelines() {
     let failures = on_all_cores(150, |seed| {
         let run = || -> TestResult {
             let mut random = Random::new(seed);
@@ -214,21 +208,22 @@ fn scripts_for_pipelines() -> TestResult {
                 let session = Session::new(
                     Arc::new(pipeline_cuts::encoder(&mut Random::new(seed), seed)?),
                     policy.clone(),
-                );
+                )
+                .with_segments_of(*random.pick(&[1, 16, 100, 1024]));
                 let mut mirror = Mirror {
                     session,
                     text: String::new(),
                     ids: Vec::new(),
                 };
                 let answer = mirror.session.append(&text);
-                mirror.check(&policy, text, answer)?;
+                mirror.check(&policy, text, answer);
                 for _ in 0..20 {
                     let at = mirror.boundary(&mut random);
                     let new = pipeline_cuts::text(&mut random, 20);
                     let mut text = mirror.text.clone();
                     text.insert_str(at, &new);
                     let answer = mirror.session.edit(at..at, &new);
-                    mirror.check(&policy, text, answer)?;
+                    mirror.check(&policy, text, answer);
                 }
             }
             Ok(())
@@ -236,12 +231,11 @@ fn scripts_for_pipelines() -> TestResult {
         run().err().map(|error| format!("seed {seed}: {error}"))
     });
     assert_eq!(failures, [""; 0]);
-    Ok(())
 }
 
 /// The ids that a stream has emitted are always the first ids of the text, and all of them at its end.
 #[test]
-fn streams_emit_the_ids_of_the_whole() -> TestResult {
+fn streams_emit_the_ids_of_the_whole() {
     let failures = on_all_cores(200, |seed| {
         let run = || -> TestResult {
             let mut random = Random::new(seed);
@@ -292,5 +286,4 @@ fn streams_emit_the_ids_of_the_whole() -> TestResult {
         run().err().map(|error| format!("seed {seed}: {error}"))
     });
     assert_eq!(failures, [""; 0]);
-    Ok(())
 }
