@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +16,7 @@ import bytemill
 from bytemill.formats.huggingface import format_tokenizer
 from bytemill.hf import Tokenizer
 from bytemill.shards import write_shards
+from support.open_models import file_of
 from support.sentencepiece import trained
 from support.writers import WRITERS
 from support.writers import encoding as small
@@ -90,6 +92,20 @@ def model(operation: Callable[[bytemill.Encoding, str], object]) -> Prepare:
         path = Path(tempfile.mkdtemp()) / "tokenizer.model"
         path.write_bytes(trained())
         encoding, text = bytemill.Encoding.from_file(path), words(count)
+        return of(encoding, lambda encoding: operation(encoding, text))
+
+    return prepare
+
+
+def scored(operation: Callable[[bytemill.Encoding, str], object]) -> Prepare:
+    """An operation on a text, with a tokenizer.json of type Unigram."""
+
+    def prepare(count: int) -> Callable[[], object]:
+        path = Path(tempfile.mkdtemp()) / "tokenizer.json"
+        path.write_bytes(file_of("xlm-roberta"))
+        with warnings.catch_warnings(action="ignore"):
+            encoding = bytemill.Encoding.from_file(path)
+        text = words(count)
         return of(encoding, lambda encoding: operation(encoding, text))
 
     return prepare
@@ -184,6 +200,49 @@ def saved_model(encoding: bytemill.Encoding, _: str) -> object:
     return path.read_bytes()
 
 
+def grown(encoding: bytemill.Encoding, text: str) -> object:
+    """Changes the text of a session; where memory ends, it stays as it was."""
+    half = len(text) // 2
+    session = encoding.session(text[:half], disallowed_special=())
+    fork = session.fork()
+    steps: list[Callable[[], object]] = [
+        lambda: session.append(text[half:]),
+        lambda: session.edit(10, 20, "others"),
+        lambda: session.update(text + " the end"),
+    ]
+    for step in steps:
+        before = (session.text, session.tolist())
+        try:
+            step()
+        except MemoryError:
+            assert (session.text, session.tolist()) == before
+            raise
+    return session.tolist(), session.ids.tolist(), session.count_after(text), fork.tolist()
+
+
+def streamed(encoding: bytemill.Encoding, text: str) -> object:
+    stream = encoding.stream_encoder(allowed_special="all")
+    tokens = []
+    for start in range(0, len(text), 5_000):
+        tokens += stream.push(text[start : start + 5_000])
+    return tokens + stream.flush()
+
+
+def from_a_cache(encoding: bytemill.Encoding, text: str) -> object:
+    cache = bytemill.PrefixCache()
+    tokens = [encoding.encode(text + end, disallowed_special=(), cache=cache) for end in ("a", "b")]
+    array = encoding.encode_to_numpy(text, disallowed_special=(), cache=cache)
+    return tokens, array.tolist()
+
+
+def in_parts(encoding: bytemill.Encoding, text: str) -> object:
+    point = encoding.split_points(text, len(text) // 2)[0]
+    return [
+        *encoding.encode_ordinary(text[:point]),
+        *encoding.encode_further(text[point:], disallowed_special=()),
+    ]
+
+
 def written(name: str) -> Prepare:
     """Writing files."""
     writer = WRITERS[name]
@@ -257,6 +316,13 @@ def unstable(encoding: bytemill.Encoding, _: str) -> object:
 
 
 OPERATIONS: dict[str, Prepare] = {
+    "session": encoded(grown),
+    "candidates": scored(lambda encoding, text: encoding.candidates(text[:500])),
+    "stream_encoder": encoded(streamed),
+    "prefix_cache": encoded(from_a_cache),
+    "split_points": encoded(in_parts),
+    "first_drift": decoded(lambda encoding, ids: (encoding.first_drift(ids), encoding.is_canonical(ids))),
+    "canonicalize": decoded(lambda encoding, ids: encoding.canonicalize(ids)),
     "build": built("gpt2"),
     "build_with_pattern": built("gpt2", splitting=r"\p{L}+(?=b)|\p{L}+|\P{L}+"),
     "with_special_tokens": changed(lambda encoding: encoding.with_special_tokens({"<|new|>": 1_000})),
