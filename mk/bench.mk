@@ -92,6 +92,10 @@ bench-families: build $(VENV)/rivals $(VENV)/candidate ## Measure the files of a
 	$(BENCH) harness.families $(ARGS) --output $(RESULTS)/families.json; \
 		code=$$?; $(BENCH) programs.models_page && $(BENCH) report targets && exit $$code
 
+.PHONY: bench-sessions
+bench-sessions: build ## Measure sessions, streams and the cache of prefixes, for docs/benchmarks/sessions.md: ARGS="--corpus DIR"
+	$(BENCH) harness.sessions $(ARGS) --output $(RESULTS)/sessions.json && $(BENCH) report sessions targets
+
 .PHONY: bench-adoption
 bench-adoption: build ## Compare a tokenizer of transformers before and after it is accelerated, for docs/benchmarks/models.md
 	$(BENCH) harness.adoption $(ARGS) --output $(RESULTS)/adoption.json; \

@@ -2,8 +2,8 @@
 
     PYTHONPATH=tests:benches python -m report [NAME ...]
 
-NAME is encoding, stream, training, stages, tiers, models, adoption, playground, scale, readme or targets;
-without one it writes all. The targets, which are of all results, are written every time.
+NAME is encoding, stream, training, stages, tiers, models, adoption, sessions, playground, scale, readme or
+targets; without one it writes all. The targets, which are of all results, are written every time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from harness import adoption, models
+from harness import adoption, models, sessions
 from harness.record import read
 from harness.suites import ROOT, suite
 from report import (
@@ -82,6 +82,12 @@ def write_adoption() -> None:
     page.rewrite(ROOT / settings["page"], adoption.section(result, calls), adoption.NAME)
 
 
+def write_sessions() -> None:
+    """Writes the page on texts that grow."""
+    result, figures = sessions.read_result(RESULTS / "sessions.json")
+    page.rewrite(PAGES / "sessions.md", sessions.section(result, figures), sessions.NAME)
+
+
 def write_playground() -> None:
     """Writes the page on the playground."""
     result, figures = playground.read_result(RESULTS / "playground.json")
@@ -109,6 +115,7 @@ WRITERS: dict[str, Callable[[], None]] = {
     "tiers": write_tiers,
     "models": write_models,
     "adoption": write_adoption,
+    "sessions": write_sessions,
     "playground": write_playground,
     "scale": write_scale,
     "readme": write_readme,

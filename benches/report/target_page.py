@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness import adoption, models, record
+from harness import adoption, models, record, sessions
 from harness.suites import ROOT, suite
 from report import encoding, families, playground, stream, tiers, training
 from report.judged import Judged, table
@@ -64,6 +64,8 @@ def suites() -> Iterator[Suite]:
     yield Suite("The general engine", "", "bench-families", result, families.judged(of_families))
     result, calls = adoption.read_result(ROOT / suite("models")["adoption"]["result"])
     yield Suite("Accelerated tokenizers", "", "bench-adoption", result, adoption.judged(calls))
+    result, of_texts = sessions.read_result(RESULTS / "sessions.json")
+    yield Suite("Texts that grow", "", "bench-sessions", result, sessions.judged(of_texts))
     for title, key, command in (
         ("Training", "result", "bench-training"),
         ("Training of SentencePiece models", "result of sentencepiece", "bench-training-models"),

@@ -4,12 +4,16 @@
 //! be there, with special tokens as ordinary text: so ids that spell a special token are what they are, and never become it.
 
 use super::pipeline::Prepared;
+use super::pipeline::added::AddedTokens;
 use super::special::{Allowed, Disallowed};
 use super::{Before, Encoder, Passage};
 use crate::checkpoint;
 use crate::error::{CanonicalError, DecodeError};
 use crate::token::TokenId;
-use crate::util::memory::Growable;
+use crate::util::memory::{self, Growable};
+
+/// Bits of the filter of special and added tokens.
+const FILTER_BITS: usize = 1 << 14;
 
 impl Encoder {
     /// Returns the index of the first of some ids that encoding their text would not give; `None` if there is none. Ids that
@@ -80,8 +84,13 @@ impl Encoder {
 
     /// Returns the ids between special and added tokens, with the index where they start.
     fn gaps<'i>(&self, ids: &'i [TokenId]) -> impl Iterator<Item = (usize, &'i [TokenId])> {
+        let (filter, apart) = self.apart();
+        let stands_apart = move |id: &TokenId| {
+            let bit = *id as usize % FILTER_BITS;
+            filter[bit / 64] >> (bit % 64) & 1 != 0 && apart.binary_search(id).is_ok()
+        };
         let mut start = 0;
-        let gaps = ids.split(|&id| self.stands_apart(id)).map(move |gap| {
+        let gaps = ids.split(stands_apart).map(move |gap| {
             let here = start;
             start += gap.len() + 1;
             (here, gap)
@@ -89,17 +98,27 @@ impl Encoder {
         gaps.filter(|(_, gap)| !gap.is_empty())
     }
 
-    /// Returns whether an id is that of a special or added token.
-    fn stands_apart(&self, id: TokenId) -> bool {
-        let is_added = || self.added().is_some_and(|added| added.text(id).is_some());
-        let is_special = self.special_tokens.text(id).is_some() || is_added();
+    /// Returns the ids of special and added tokens, sorted, and a filter of them, a bit for each: to look each of a million
+    /// ids up by its hash took as long as to encode their text.
+    fn apart(&self) -> (Vec<u64>, Vec<TokenId>) {
+        let special = self.special_tokens.iter().map(|(_, id)| id);
+        let added = self.added().into_iter().flat_map(AddedTokens::all);
         // Of a tokenizer.json, added tokens come first; of ranks, the ordinary token of an id that is both.
-        let is_ordinary = || {
+        let is_ordinary = |id| {
             self.vocabulary
                 .bytes(id)
                 .is_some_and(|bytes| !bytes.is_empty())
         };
-        is_special && (self.file_decoder().is_some() || !is_ordinary())
+        let apart = special.chain(added);
+        let apart = apart.filter(|&id| self.file_decoder().is_some() || !is_ordinary(id));
+        let mut apart = memory::collect(apart);
+        apart.sort_unstable();
+        let mut filter = memory::filled(0, FILTER_BITS / 64);
+        for &id in &apart {
+            let bit = id as usize % FILTER_BITS;
+            filter[bit / 64] |= 1 << (bit % 64);
+        }
+        (filter, apart)
     }
 
     /// Returns the bytes of the ids of a gap, and what stands before them.
@@ -149,6 +168,9 @@ impl Encoder {
 
 /// Returns the text with which bytes begin.
 fn valid_start(bytes: &[u8]) -> &str {
+    if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
+        return text;
+    }
     let chunk = bytes.utf8_chunks().next();
     chunk.map_or("", |chunk| chunk.valid())
 }

@@ -103,7 +103,8 @@ def scored(operation: Callable[[bytemill.Encoding, str], object]) -> Prepare:
     def prepare(count: int) -> Callable[[], object]:
         path = Path(tempfile.mkdtemp()) / "tokenizer.json"
         path.write_bytes(file_of("xlm-roberta"))
-        with warnings.catch_warnings(action="ignore"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             encoding = bytemill.Encoding.from_file(path)
         text = words(count)
         return of(encoding, lambda encoding: operation(encoding, text))
