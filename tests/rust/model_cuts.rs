@@ -87,9 +87,9 @@ fn model(random: &mut Random, options: usize) -> Result<Model, Box<dyn std::erro
     Ok(draft.build()?)
 }
 
-fn ids(encoder: &Encoder, text: &str) -> Result<Vec<u32>, EncodeError> {
+fn ids(encoder: &Encoder, text: &str, allowed: &Allowed) -> Result<Vec<u32>, EncodeError> {
     let mut ids = Vec::new();
-    encoder.encode_ordinary(text, &mut ids)?;
+    encoder.encode(text, allowed, &mut ids)?;
     Ok(ids)
 }
 
@@ -99,13 +99,17 @@ fn ids_of_both_parts_are_those_of_the_whole() -> TestResult {
     for seed in 0..640 {
         let mut random = Random::new(seed);
         let model = model(&mut random, seed)?;
-        let encoder = Encoder::of_model(&model, SpecialTokens::default())?;
-        for _ in 0..20 {
+        let special = (0..random.below(4)).map(|_| word(&mut random, 3));
+        let special = special.filter(|text| !text.is_empty()).zip(100_000..);
+        let special = SpecialTokens::new(special.collect())?;
+        let encoder = Encoder::of_model(&model, special)?;
+        for turn in 0..20 {
             let text = word(&mut random, 40);
-            let whole = ids(&encoder, &text)?;
+            let allowed = [Allowed::Nothing, Allowed::All][turn % 2].clone();
+            let whole = ids(&encoder, &text, &allowed)?;
             for cut in encoder.cuts(&text, 0..usize::MAX) {
-                let mut parts = ids(&encoder, &text[..cut])?;
-                encoder.encode_after_cut(&text[cut..], &Allowed::Nothing, &mut parts)?;
+                let mut parts = ids(&encoder, &text[..cut], &allowed)?;
+                encoder.encode_after_cut(&text[cut..], &allowed, &mut parts)?;
                 assert_eq!(parts, whole, "{text:?} at {cut}, model {seed}");
                 cuts[usize::from(
                     encoder
@@ -134,7 +138,7 @@ fn truncation_counts_what_is_kept() -> TestResult {
                         Keep::Start => &text[..part.cut],
                         Keep::End => &text[part.cut..],
                     };
-                    let count = ids(&encoder, kept)?.len();
+                    let count = ids(&encoder, kept, &Allowed::Nothing)?.len();
                     assert_eq!(count, part.count, "{kept:?} of {text:?}, model {seed}");
                     assert!(count <= limit, "{kept:?} of {text:?}, model {seed}");
                 }
