@@ -59,9 +59,9 @@ def median(call: Callable[[int], object], calls: int) -> float:
 
 
 def turns(texts: dict[str, str]) -> list[str]:
-    """Returns what each turn of a conversation adds: of all texts in turn."""
+    """Returns what each turn of a conversation adds: of all texts in turn, without what is not ASCII."""
     size = CONVERSATION // TURNS
-    sources = list(texts.values())
+    sources = [text.encode("ascii", "ignore").decode() for text in texts.values()]
     return [
         sources[turn % len(sources)][turn * size :][:size] or sources[turn % len(sources)][:size]
         for turn in range(TURNS)
@@ -91,10 +91,11 @@ def conversations(encoding: bytemill.Encoding, added: Sequence[str]) -> list[Fig
         "turn, append": ("`session.append(new)`", lambda _, new: session.append(new)),
     }
     spent: dict[str, list[float]] = {key: [] for key in calls}
-    text = ""
-    for new in added:
-        text += new
-        for key, (_, call) in calls.items():
+    # One kind of call after the other, as a program has them.
+    for key, (_, call) in calls.items():
+        text = ""
+        for new in added:
+            text += new
             start = perf_counter()
             call(text, new)
             spent[key].append((perf_counter() - start) * 1e6)
@@ -211,8 +212,8 @@ def measure(corpus: Path | None) -> list[Figure]:
 NAME = "sessions"
 
 METHOD = """One process, one thread, {encoding}; token IDs were equal to those of the whole text. A
-conversation of {turns} turns grows to {conversation:,} characters, of English and code in turn: its figures
-are medians of the last ten turns. The others are medians of many calls from Python; `append`, `edit`,
+conversation of {turns} turns grows to {conversation:,} characters of ASCII, of English and code in turn: its
+figures are medians of the last ten turns. The others are medians of many calls from Python; `append`, `edit`,
 `count_after`, `fork` and `update` are on {long:,} characters of English. Results are lists unless an array is
 named."""
 

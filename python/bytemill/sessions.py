@@ -376,7 +376,7 @@ class PrefixCache:
         >>> cache.stats().hits
         1
 
-    Texts are cut in segments of about 4 KiB at places that nothing reaches across. A segment is used where
+    Texts are cut in segments of about 8 KiB at places that nothing reaches across. A segment is used where
     all of its bytes stand in the text, and a hash only chooses which to compare: no collision changes a token
     ID.
     Encodings, and calls that allow other special tokens, share nothing.

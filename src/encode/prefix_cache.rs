@@ -6,7 +6,7 @@
 //!                  └─ segment
 //! ```
 //!
-//! Texts are divided at [cuts](Encoder::cuts), each the first that is at least 4 KiB behind the one before. The segments are
+//! Texts are divided at [cuts](Encoder::cuts), each the first that is at least 8 KiB behind the one before. The segments are
 //! the nodes of a tree: a text is a path from the root of its encoder and its allowed special tokens. A hash chooses among
 //! the children of a node, and **the bytes decide**: a segment is used only if all of it stands in the text, with a
 //! cut behind it. So no collision of hashes changes an id. The rest of the text is encoded, and its segments are added, but
@@ -22,14 +22,14 @@ use std::thread;
 use std::time::Duration;
 
 use super::special::{Allowed, Policy};
-use super::{Encoder, Passage};
+use super::{BYTES_PER_ID, Encoder, MIN_IDS, Passage};
 use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
 
 /// Bytes of a segment, at least. Of each text, up to so many are encoded again.
-const SEGMENT: usize = 1 << 12;
+const SEGMENT: usize = 1 << 13;
 
 /// Bytes of a segment that are hashed.
 const HASHED: usize = 64;
@@ -223,8 +223,10 @@ impl PrefixCache {
             return encoder.encode(text, allowed, ids);
         }
         let (known, mut start) = self.find(encoder, allowed, text);
-        let count = known.iter().map(|segment| segment.ids.len()).sum();
-        memory::try_reserve(ids, count)?;
+        let count: usize = known.iter().map(|segment| segment.ids.len()).sum();
+        // With those of the rest: to grow for these copied all.
+        let rest = (text.len() - start) / BYTES_PER_ID + MIN_IDS;
+        memory::try_reserve(ids, count.saturating_add(rest))?;
         for segment in &known {
             ids.extend_from_slice(&segment.ids);
         }

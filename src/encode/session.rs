@@ -67,6 +67,18 @@ impl Size {
     }
 }
 
+/// The number of a segment, and what stands before it. It may be the mark of the tail, whose number is that of the tail.
+type Place = (usize, Size);
+
+const START: Place = (
+    0,
+    Size {
+        bytes: 0,
+        characters: 0,
+        ids: 0,
+    },
+);
+
 /// A part of the text, from one cut to another.
 #[derive(Debug)]
 struct Segment {
@@ -211,16 +223,23 @@ impl Session {
     /// The text.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        self.push_text(0..self.len(), &mut text);
+        self.push_text(START, 0..self.len(), &mut text);
         text
     }
 
-    /// Returns the offset in bytes of a character; the length of the text if there are not so many.
+    /// Returns the offsets in bytes of a range of characters; the length of the text if there are not so many.
     ///
     /// # Complexity
     /// O(n / 1,024 + 1,024) for n bytes.
-    pub fn byte_offset(&self, character: usize) -> usize {
-        let (index, before) = self.locate(character, |size| size.characters);
+    pub fn byte_range(&self, characters: Range<usize>) -> Range<usize> {
+        let of = |size: &Size| size.characters;
+        let start = self.locate(characters.start, of);
+        let end = self.locate_from(start, characters.end, of);
+        self.byte_offset(start, characters.start)..self.byte_offset(end, characters.end)
+    }
+
+    /// Returns the offset in bytes of a character of the segment at a place.
+    fn byte_offset(&self, (index, before): Place, character: usize) -> usize {
         let (text, _) = self.part(index);
         let rest = character - before.characters;
         let is_ascii = self.closed.get(index).is_some_and(|each| {
@@ -322,12 +341,13 @@ impl Session {
         if range.is_empty() && new.is_empty() {
             return Ok(Edit::nothing(self.count()));
         }
-        let (first, before) = self.place_before(range.start);
-        let (mut next, mut end) = self.place_behind(first, range.end);
+        let place = self.place_before(range.start);
+        let (first, before) = place;
+        let (mut next, mut end) = self.place_behind(place, range.end);
         let mut middle = String::new();
-        self.push_text(before.bytes..range.start, &mut middle);
+        self.push_text(place, before.bytes..range.start, &mut middle);
         middle.with_room(new.len()).push_str(new);
-        self.push_text(range.end..end, &mut middle);
+        self.push_text(place, range.end..end, &mut middle);
         while end < self.len() && !self.is_border(&mut middle, next) {
             let (text, _) = self.part(next);
             middle.with_room(text.len()).push_str(text);
@@ -346,7 +366,7 @@ impl Session {
             before.ids + ids.map(|each| each.size.ids).sum::<usize>()
         };
         let mut old = Vec::new();
-        self.push_ids(before.ids..stop, &mut old);
+        self.push_ids_from(place, before.ids..stop, &mut old);
         Ok(Edit {
             update: difference(before.ids, &old, fresh.ids()),
             replaced,
@@ -357,12 +377,21 @@ impl Session {
 
     /// Returns the segment that has a position of the text inside, and what stands before it; behind all of them, the tail.
     /// Positions are counted as `of` says.
-    fn locate(&self, position: usize, of: impl Fn(&Size) -> usize) -> (usize, Size) {
+    fn locate(&self, position: usize, of: impl Fn(&Size) -> usize) -> Place {
+        self.locate_from(START, position, of)
+    }
+
+    /// As [`locate`](Self::locate), of a position that is not before a place.
+    fn locate_from(
+        &self,
+        (first, mut before): Place,
+        position: usize,
+        of: impl Fn(&Size) -> usize,
+    ) -> Place {
         if position >= of(&self.size) {
             return (self.closed.len(), self.size);
         }
-        let mut before = Size::default();
-        for (index, Sized { size, .. }) in self.closed.iter().enumerate() {
+        for (index, Sized { size, .. }) in self.closed.iter().enumerate().skip(first) {
             if of(&before) + of(size) > position {
                 return (index, before);
             }
@@ -379,9 +408,8 @@ impl Session {
         }
     }
 
-    /// Returns where to encode from for an edit at `start`: the last border before it, which may be the mark. The first
-    /// segment behind that, and what stands before it.
-    fn place_before(&self, start: usize) -> (usize, Size) {
+    /// Returns where to encode from for an edit at `start`: the last border before it, which may be the mark.
+    fn place_before(&self, start: usize) -> Place {
         let marked = self.size.and(self.tail.mark);
         if start > marked.bytes {
             return (self.closed.len(), marked);
@@ -391,9 +419,9 @@ impl Session {
 
     /// Returns where to encode to for an edit that ends at `end`: the first border behind it, with the segment there, or the
     /// end of the text.
-    fn place_behind(&self, first: usize, end: usize) -> (usize, usize) {
-        let (index, before) = self.locate(end, |size| size.bytes);
-        let next = index.max(first) + 1;
+    fn place_behind(&self, place: Place, end: usize) -> (usize, usize) {
+        let (index, before) = self.locate_from(place, end, |size| size.bytes);
+        let next = index.max(place.0) + 1;
         match self.closed.get(index) {
             Some(each) if next == index + 1 => (next, before.bytes + each.size.bytes),
             _ => (next, self.len()),
@@ -535,10 +563,10 @@ impl Session {
         update
     }
 
-    /// Appends a range of the text, in bytes.
-    fn push_text(&self, range: Range<usize>, out: &mut String) {
+    /// Appends a range of the text, in bytes, which does not begin before a place.
+    fn push_text(&self, place: Place, range: Range<usize>, out: &mut String) {
         out.with_room(range.len());
-        let (first, before) = self.locate(range.start, |size| size.bytes);
+        let (first, before) = self.locate_from(place, range.start, |size| size.bytes);
         let mut start = before.bytes;
         for index in first..=self.closed.len() {
             let (text, _) = self.part(index);
@@ -554,8 +582,13 @@ impl Session {
 
     /// Appends a range of the ids.
     pub fn push_ids(&self, range: Range<usize>, out: &mut Vec<TokenId>) {
+        self.push_ids_from(START, range, out);
+    }
+
+    /// As [`push_ids`](Self::push_ids), of a range that does not begin before a place.
+    fn push_ids_from(&self, place: Place, range: Range<usize>, out: &mut Vec<TokenId>) {
         out.with_room(range.len());
-        let (first, before) = self.locate(range.start, |size| size.ids);
+        let (first, before) = self.locate_from(place, range.start, |size| size.ids);
         let mut start = before.ids;
         for index in first..=self.closed.len() {
             let (_, ids) = self.part(index);

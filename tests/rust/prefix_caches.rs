@@ -95,7 +95,7 @@ fn ids_are_those_without_a_cache() -> TestResult {
             let stats = caches
                 .each_ref()
                 .map(|cache| cache.stats().expect("it is free"));
-            assert!(stats[0].hits > 20 && stats[0].reused_bytes > 100_000);
+            assert!(stats[0].hits > 10 && stats[0].reused_bytes > 100_000);
             assert_eq!(stats[0], stats[1]);
             assert!(stats[2].bytes <= 60_000 && stats[2].entries > 1);
             assert_eq!((stats[3].hits, stats[3].bytes, stats[3].entries), (0, 0, 0));
@@ -150,11 +150,11 @@ fn what_is_found() -> TestResult {
     assert_eq!(reused(&encoder, &text, Allowed::Nothing)?, 0);
     assert_eq!(reused(&other, &text, Allowed::Nothing)?, 0);
     assert_eq!(reused(&encoder, &text, Allowed::All)?, 0);
-    assert!(reused(&encoder, &text, Allowed::Nothing)? > longest - 8_192);
-    assert!(reused(&encoder, &(text.clone() + "end"), Allowed::Nothing)? > longest - 8_192);
+    assert!(reused(&encoder, &text, Allowed::Nothing)? > longest - 16_384);
+    assert!(reused(&encoder, &(text.clone() + "end"), Allowed::Nothing)? > longest - 16_384);
     let half = &text[..text.len() / 2];
     let found = reused(&encoder, &(half.to_owned() + "other"), Allowed::Nothing)?;
-    assert!(found > longest / 2 - 8_192 && found <= longest / 2);
+    assert!(found > longest / 2 - 16_384 && found <= longest / 2);
     assert_eq!(
         reused(&encoder, &("x".to_owned() + &text), Allowed::Nothing)?,
         0

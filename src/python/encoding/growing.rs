@@ -270,8 +270,8 @@ impl CoreSession {
                 )));
             }
             self.change(py, text.len() + end - start, |session| {
-                let [start, end] = [start, end].map(|place| session.byte_offset(place));
-                session.prepare(start..end, &text)
+                let range = session.byte_range(start..end);
+                session.prepare(range, &text)
             })
         })
     }
