@@ -32,7 +32,7 @@ APPENDED = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figure:
+class Timing:
     """The time of an operation.
 
     Attributes:
@@ -68,7 +68,7 @@ def turns(texts: dict[str, str]) -> list[str]:
     ]
 
 
-def conversations(encoding: bytemill.Encoding, added: Sequence[str]) -> list[Figure]:
+def conversations(encoding: bytemill.Encoding, added: Sequence[str]) -> list[Timing]:
     """Measures the turns of a conversation, each by the median of its last ten turns."""
     cache = bytemill.PrefixCache()
     session = encoding.session(disallowed_special=())
@@ -105,12 +105,12 @@ def conversations(encoding: bytemill.Encoding, added: Sequence[str]) -> list[Fig
         raise AssertionError("a session or the cache gives other token IDs")
     size = len(text.encode())
     return [
-        Figure(key=key, title=calls[key][0], microseconds=statistics.median(each[-10:]), bytes=size)
+        Timing(key=key, title=calls[key][0], microseconds=statistics.median(each[-10:]), bytes=size)
         for key, each in spent.items()
     ]
 
 
-def edits(encoding: bytemill.Encoding, text: str) -> list[Figure]:
+def edits(encoding: bytemill.Encoding, text: str) -> list[Timing]:
     """Measures operations on a session of a long text."""
     session = encoding.session(text, disallowed_special=())
     if session.tolist() != encoding.encode(text, disallowed_special=()):
@@ -130,7 +130,7 @@ def edits(encoding: bytemill.Encoding, text: str) -> list[Figure]:
         ("fork", "`fork`", median(lambda _: session.fork(), 1_000)),
         ("update", "`update`, 8 characters changed", median(alternating(session, text, other), 50)),
     ]
-    return [Figure(key=key, title=title, microseconds=spent) for key, title, spent in figures]
+    return [Timing(key=key, title=title, microseconds=spent) for key, title, spent in figures]
 
 
 def edit_at(session: bytemill.Session, middle: int) -> Callable[[int], object]:
@@ -149,8 +149,8 @@ def alternating(session: bytemill.Session, text: str, other: str) -> Callable[[i
     return lambda number: session.update(text if number % 2 else other)
 
 
-def streams(encoding: bytemill.Encoding, text: str) -> list[Figure]:
-    """Measures streams of parts of several sizes, and encoding the text in parts of these sizes."""
+def streams(encoding: bytemill.Encoding, text: str) -> list[Timing]:
+    """Measures `push` and `encode_ordinary` for parts of 16, 256 and 4,096 characters."""
     figures = []
     for size in (16, 256, 4_096):
         parts = [text[start : start + size] for start in range(0, len(text), size)]
@@ -168,22 +168,22 @@ def streams(encoding: bytemill.Encoding, text: str) -> list[Figure]:
             spent = (perf_counter() - start) / len(parts) * 1e6
             stream.flush()
             bytes_each = len(text.encode()) // len(parts)
-            figures.append(Figure(key=f"{key}, {size}", title=title, microseconds=spent, bytes=bytes_each))
+            figures.append(Timing(key=f"{key}, {size}", title=title, microseconds=spent, bytes=bytes_each))
     return figures
 
 
-def checks(encoding: bytemill.Encoding, text: str) -> list[Figure]:
+def checks(encoding: bytemill.Encoding, text: str) -> list[Timing]:
     """Measures what is said about token IDs and texts."""
     array = encoding.encode_ordinary_to_numpy(text)
     size = len(text.encode())
     return [
-        Figure(
+        Timing(
             key="is_canonical",
             title="`is_canonical` of an array",
             microseconds=median(lambda _: encoding.is_canonical(array), 5),  # type: ignore[arg-type]
             bytes=size,
         ),
-        Figure(
+        Timing(
             key="split_points",
             title="`split_points`, every 64 KiB",
             microseconds=median(lambda _: encoding.split_points(text), 20),
@@ -192,7 +192,7 @@ def checks(encoding: bytemill.Encoding, text: str) -> list[Figure]:
     ]
 
 
-def measure(corpus: Path | None, rounds: int) -> list[Figure]:
+def measure(corpus: Path | None, rounds: int) -> list[Timing]:
     """Measures all operations, and returns the median of the rounds for each."""
     results = [measured(corpus) for _ in range(rounds)]
     return [
@@ -201,7 +201,7 @@ def measure(corpus: Path | None, rounds: int) -> list[Figure]:
     ]
 
 
-def measured(corpus: Path | None) -> list[Figure]:
+def measured(corpus: Path | None) -> list[Timing]:
     """Measures all operations once."""
     encoding = bytemill.get_encoding(ENCODING)
     texts = read_texts(corpus, LONG)
@@ -227,13 +227,13 @@ figures are medians of the last ten turns. The others are medians of many calls 
 named."""
 
 
-def read_result(path: Path) -> tuple[Result, list[Figure]]:
+def read_result(path: Path) -> tuple[Result, list[Timing]]:
     """Reads a result and its figures."""
     result = record.read(path)
-    return result, [Figure(**figure) for figure in result["figures"]]
+    return result, [Timing(**figure) for figure in result["figures"]]
 
 
-def table(figures: Sequence[Figure]) -> str:
+def table(figures: Sequence[Timing]) -> str:
     """Returns a Markdown table of all figures."""
     lines = ["| call | µs | MB/s |", "|---" * 3 + "|"]
     for figure in figures:
@@ -242,7 +242,7 @@ def table(figures: Sequence[Figure]) -> str:
     return "\n".join(lines)
 
 
-def judged(figures: Sequence[Figure]) -> list[Judged]:
+def judged(figures: Sequence[Timing]) -> list[Judged]:
     """Returns the targets."""
     found = {figure.key: figure for figure in figures}
 
@@ -272,7 +272,7 @@ def judged(figures: Sequence[Figure]) -> list[Judged]:
     ]
 
 
-def section(result: Result, figures: Sequence[Figure]) -> str:
+def section(result: Result, figures: Sequence[Timing]) -> str:
     """Returns the generated part of the page."""
     method = METHOD.format(encoding=ENCODING, turns=TURNS, conversation=CONVERSATION, long=LONG)
     measured = f'{provenance(result)} `make bench-sessions ARGS="--corpus DIR"` measures again.'

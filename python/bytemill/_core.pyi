@@ -105,6 +105,7 @@ class CoreBPE:
         text: str,
         allowed_special: AbstractSet[str] | None,
         disallowed_special: AbstractSet[str] | None = ...,
+        cache: CorePrefixCache | None = ...,
         /,
     ) -> list[int]: ...
     # Returns a writable array of shape (tokens,).
@@ -115,6 +116,7 @@ class CoreBPE:
         text: str,
         allowed_special: AbstractSet[str] | None,
         disallowed_special: AbstractSet[str] | None = ...,
+        cache: CorePrefixCache | None = ...,
         /,
     ) -> npt.NDArray[np.uint32]: ...
     # Returns the stable ids, and the possible completions in no particular order.
@@ -134,23 +136,6 @@ class CoreBPE:
         /,
     ) -> int: ...
 
-    # Encode a text whose start may be in a cache.
-    def encode_cached(
-        self,
-        text: str,
-        allowed_special: AbstractSet[str] | None,
-        disallowed_special: AbstractSet[str] | None,
-        cache: CorePrefixCache,
-        /,
-    ) -> list[int]: ...
-    def encode_cached_to_numpy(
-        self,
-        text: str,
-        allowed_special: AbstractSet[str] | None,
-        disallowed_special: AbstractSet[str] | None,
-        cache: CorePrefixCache,
-        /,
-    ) -> npt.NDArray[np.uint32]: ...
     # Offsets in characters where a text can be cut, each at least `every` bytes behind the one before.
     def split_points(self, text: str, every: int, /) -> list[int]: ...
     # Encodes what follows such a place.
@@ -384,7 +369,7 @@ class CoreSession:
 @final
 class CoreStreamEncoder:
     def push(self, text: str, /) -> list[int]: ...
-    def flush(self, /) -> list[int]: ...
+    def flush(self, text: str, /) -> list[int]: ...
     @property
     def count(self) -> int: ...
     @property

@@ -275,9 +275,7 @@ class Encoding:
             # The usual call.
             return self._core_bpe.encode(text, NO_TOKENS, None)
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
-        if cache is not None:
-            return self._core_bpe.encode_cached(text, allowed, disallowed, core_of_cache(cache))
-        return self._core_bpe.encode(text, allowed, disallowed)
+        return self._core_bpe.encode(text, allowed, disallowed, core_of_cache(cache))
 
     def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int = 8) -> list[list[int]]:
         """Encodes many texts in parallel, same as `encode_ordinary` for one.
@@ -407,10 +405,7 @@ class Encoding:
     ) -> npt.NDArray[np.uint32]:
         """Same as `encode`, but returns a read-only array of shape (tokens,) and dtype uint32."""
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
-        if cache is not None:
-            core = core_of_cache(cache)
-            return self._core_bpe.encode_cached_to_numpy(text, allowed, disallowed, core)
-        return self._core_bpe.encode_to_numpy(text, allowed, disallowed)
+        return self._core_bpe.encode_to_numpy(text, allowed, disallowed, core_of_cache(cache))
 
     def encode_ordinary_to_numpy(self, text: str, *, num_threads: int | None = 1) -> npt.NDArray[np.uint32]:
         """Same as `encode_ordinary`, but returns an array of shape (tokens,) and dtype uint32.

@@ -104,7 +104,7 @@ class Session:
         Complexity:
             O(n) for n characters of new text, where a cut is near.
         """
-        if self._half and isinstance(text, str) and "\udc00" <= text[:1] <= "\udfff":
+        if self._joins(text):
             end = self._core.characters
             changed = Update(*self._core.edit(end - 1, end, self._half + text))
         else:
@@ -128,7 +128,7 @@ class Session:
             DisallowedSpecialTokenError, TypeError, RuntimeError: Same as `append`.
 
         Complexity:
-            That of comparing both texts, some 20 GB/s, and of encoding what changed.
+            That of comparing both texts and of encoding what changed.
         """
         changed = Update(*self._core.update(text))
         self._half = half_of(text)
@@ -152,14 +152,9 @@ class Session:
         Complexity:
             That of encoding about 2 KiB and the new text, and O(n / 1,024) for n characters in all.
         """
-        core, first, last = self._core, index(start), index(end)
-        if not 0 <= first <= last <= core.characters:
-            raise ValueError(
-                f"expected 0 <= start <= end <= {core.characters}, the characters of the text, "
-                f"got {first} and {last}"
-            )
-        is_end = last == core.characters
-        changed = Update(*core.edit(first, last, text))
+        first, last = index(start), index(end)
+        is_end = last == self._core.characters
+        changed = Update(*self._core.edit(first, last, text))
         if is_end and (text or first < last):
             self._half = half_of(text)
         return changed
@@ -180,7 +175,15 @@ class Session:
 
     def count_after(self, text: str) -> int:
         """Returns how many tokens there would be after `append`; nothing changes. Same errors as that."""
+        if self._joins(text):
+            fork = self.fork()
+            fork.append(text)
+            return fork.count
         return self._core.count_after(text)
+
+    def _joins(self, text: str) -> bool:
+        """Returns whether a text begins with the other half of the surrogate at the end."""
+        return bool(self._half) and isinstance(text, str) and "\udc00" <= text[:1] <= "\udfff"
 
     @property
     def count(self) -> int:
@@ -247,9 +250,9 @@ class StreamEncoder:
         >>> stream.flush()
         [40617]
 
-    The text since the last place where it can be cut is held back: in most text, a word and the characters
-    beside it. A long run without such a place, of letters for example, is held as a whole. No special token
-    or disallowed string is ever emitted in part.
+    The text since the last place where it can be cut is held back: in most text, a word and its punctuation.
+    A long run without such a place, such as 100 KB of letters, is held until it ends. A special token or a
+    disallowed string is never emitted in part.
 
     A stream has state: each needs its own, and one thread at a time may use it.
     """
@@ -323,14 +326,13 @@ class StreamEncoder:
         """
         state = self._bytes.getstate()
         try:
-            rest = self._half + self._bytes.decode(b"", final=True)
-            tokens = self._core.push(rest) if rest else []
+            tokens = self._core.flush(self._half + self._bytes.decode(b"", final=True))
         except BaseException:
             self._bytes.setstate(state)
             raise
         self._bytes.reset()
         self._half, self._is_plain = "", True
-        return tokens + self._core.flush()
+        return tokens
 
     @property
     def count(self) -> int:
@@ -377,9 +379,8 @@ class PrefixCache:
         1
 
     Texts are cut in segments of about 8 KiB at places that nothing reaches across. A segment is used where
-    all of its bytes stand in the text, and a hash only chooses which to compare: no collision changes a token
-    ID.
-    Encodings, and calls that allow other special tokens, share nothing.
+    all of its bytes stand in the text; hashes only choose which ones to compare, so no collision changes a
+    token ID. Encodings, and calls that allow other special tokens, share nothing.
 
     Threads may share a cache. None waits for it: if another thread is using it, a text is encoded without.
     """
@@ -417,8 +418,10 @@ class PrefixCache:
         return restored_cache, self._sizes
 
 
-def core_of_cache(cache: PrefixCache) -> CorePrefixCache:
+def core_of_cache(cache: PrefixCache | None) -> CorePrefixCache | None:
     """Returns the cache of the core; `TypeError` for anything else than a cache."""
+    if cache is None:
+        return None
     check_type("cache", cache, PrefixCache)
     return cache._core  # noqa: SLF001 - of this module
 

@@ -7,10 +7,10 @@ use super::pipeline::Prepared;
 use super::pipeline::added::AddedTokens;
 use super::special::{Allowed, Disallowed};
 use super::{Before, Encoder, Passage};
-use crate::checkpoint;
 use crate::error::{CanonicalError, DecodeError};
 use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
+use crate::util::text::valid_start;
 
 /// Bits of the filter of special and added tokens.
 const FILTER_BITS: usize = 1 << 14;
@@ -32,7 +32,6 @@ impl Encoder {
     ) -> Result<Option<usize>, CanonicalError> {
         let mut expected = Vec::new();
         for (start, gap) in self.gaps(ids) {
-            checkpoint::pass().map_err(DecodeError::from)?;
             let (bytes, before) = self.bytes_of_gap(ids, start, gap)?;
             let text = valid_start(&bytes);
             let is_whole = is_finished || start + gap.len() < ids.len();
@@ -67,12 +66,11 @@ impl Encoder {
     ) -> Result<(), CanonicalError> {
         let mut end = 0;
         for (start, gap) in self.gaps(ids) {
-            checkpoint::pass().map_err(DecodeError::from)?;
             out.with_room(start - end)
                 .extend_from_slice(&ids[end..start]);
             end = start + gap.len();
             let (bytes, before) = self.bytes_of_gap(ids, start, gap)?;
-            match std::str::from_utf8(&bytes) {
+            match simdutf8::basic::from_utf8(&bytes) {
                 Ok(text) => self.encode_passage(text, before, out)?,
                 Err(_) => self.encode_bytes(&bytes, out)?,
             }
@@ -164,13 +162,4 @@ impl Encoder {
         })?;
         Ok(())
     }
-}
-
-/// Returns the text with which bytes begin.
-fn valid_start(bytes: &[u8]) -> &str {
-    if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
-        return text;
-    }
-    let chunk = bytes.utf8_chunks().next();
-    chunk.map_or("", |chunk| chunk.valid())
 }

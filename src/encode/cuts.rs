@@ -32,9 +32,8 @@ impl Encoder {
         let known = self.vocabulary.chunks().is_none();
         let cuts = known.then(|| self.splitter.cuts(text, range));
         cuts.into_iter().flatten().filter(move |&offset| {
-            let (left, right) = text.split_at(offset);
-            let beside = left.chars().next_back().zip(right.chars().next());
-            beside.is_some_and(|(before, after)| self.keeps_apart(left, before, after))
+            let (before, after) = beside(text, offset);
+            self.keeps_apart(&text[..offset], before, after)
         })
     }
 
@@ -75,7 +74,10 @@ impl Encoder {
         disallowed: &Disallowed,
     ) -> impl Iterator<Item = usize> {
         let cuts = self.cuts(text, range);
-        cuts.filter(move |&cut| !disallowed.reaches_across(text, cut))
+        cuts.filter(move |&cut| {
+            let (before, after) = beside(text, cut);
+            !disallowed.reaches_across(before, after)
+        })
     }
 
     /// Returns the last of the [`cuts_under`](Self::cuts_under) behind `from`.
@@ -117,4 +119,11 @@ impl Encoder {
         pipeline.keeps_apart(left, before, after, is_behind_token)
             && (pipeline.fused().is_none() || is_token())
     }
+}
+
+/// Returns the characters on both sides of a cut.
+fn beside(text: &str, cut: usize) -> (char, char) {
+    let (left, right) = text.split_at(cut);
+    let beside = left.chars().next_back().zip(right.chars().next());
+    beside.expect("it is between two characters")
 }

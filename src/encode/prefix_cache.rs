@@ -21,14 +21,15 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use super::special::{Allowed, Policy};
+use super::session::Segment;
+use super::special::Allowed;
 use super::{BYTES_PER_ID, Encoder, MIN_IDS, Passage};
 use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
 
-/// Bytes of a segment, at least. Of each text, up to so many are encoded again.
+/// The minimum size of a segment in bytes. Up to about as many bytes at the end of a text are encoded each time.
 const SEGMENT: usize = 1 << 13;
 
 /// Bytes of a segment that are hashed.
@@ -36,13 +37,6 @@ const HASHED: usize = 64;
 
 /// The most encoders, with allowed special tokens, that have texts in the cache.
 const MAX_ROOTS: usize = 64;
-
-/// A segment.
-#[derive(Debug)]
-struct Segment {
-    text: Box<str>,
-    ids: Box<[TokenId]>,
-}
 
 /// The place of a node among the children of another.
 type Branch = (u64, u64);
@@ -55,6 +49,16 @@ struct Node {
     children: usize,
     /// When it was used.
     used: u64,
+}
+
+/// The segments that a text begins with.
+#[derive(Debug, Default)]
+struct Found {
+    segments: Vec<Arc<Segment>>,
+    /// Where they end.
+    end: usize,
+    /// The number of the last node, or of the root; `None` if the cache is in use.
+    node: Option<u64>,
 }
 
 /// The root of texts that are encoded in one way.
@@ -75,10 +79,8 @@ struct Tree {
     /// The next number of a node, and the number of calls.
     next: u64,
     clock: u64,
-    bytes: usize,
-    hits: u64,
-    misses: u64,
-    reused_bytes: u64,
+    /// Without the number of segments.
+    stats: PrefixCacheStats,
 }
 
 /// The figures of a cache.
@@ -158,11 +160,8 @@ impl PrefixCache {
     pub fn stats(&self) -> Option<PrefixCacheStats> {
         let tree = self.lock_soon()?;
         Some(PrefixCacheStats {
-            hits: tree.hits,
-            misses: tree.misses,
-            reused_bytes: tree.reused_bytes,
-            bytes: tree.bytes,
             entries: tree.branches.len(),
+            ..tree.stats
         })
     }
 
@@ -203,150 +202,126 @@ impl PrefixCache {
     /// Appends the ids of a text, as [`Encoder::encode`] does.
     ///
     /// # Errors
-    /// As [`Encoder::encode`], and [`EncodeError::Disallowed`] under the policy.
+    /// As [`Encoder::encode`].
     ///
     /// # Complexity
-    /// That of comparing what is found, some 20 GB/s, and of encoding the rest.
+    /// That of comparing what is found, and of encoding the rest.
     pub fn encode(
         &self,
         encoder: &Arc<Encoder>,
         text: &str,
-        policy: &Policy,
+        allowed: &Allowed,
         ids: &mut Vec<TokenId>,
     ) -> Result<(), EncodeError> {
-        let Policy {
-            allowed,
-            disallowed,
-        } = policy;
-        encoder.special_tokens.refuse(text, disallowed)?;
         if text.len() < self.min_text {
             return encoder.encode(text, allowed, ids);
         }
-        let (known, mut start) = self.find(encoder, allowed, text);
-        let count: usize = known.iter().map(|segment| segment.ids.len()).sum();
+        let Found {
+            segments,
+            mut end,
+            node,
+        } = self.find(encoder, allowed, text);
+        let count: usize = segments.iter().map(|segment| segment.ids.len()).sum();
         // With those of the rest: to grow for these copied all.
-        let rest = (text.len() - start) / BYTES_PER_ID + MIN_IDS;
+        let rest = (text.len() - end) / BYTES_PER_ID + MIN_IDS;
         memory::try_reserve(ids, count.saturating_add(rest))?;
-        for segment in &known {
+        for segment in &segments {
             ids.extend_from_slice(&segment.ids);
         }
         let mut fresh = Vec::new();
         encoder.with_workspace(|workspace| {
             loop {
                 checkpoint::pass()?;
+                let start = end;
                 let cuts = encoder.cuts(text, start.saturating_add(self.segment)..text.len());
-                let end = { cuts }.next();
-                let part = &text[start..end.unwrap_or(text.len())];
+                let cut = { cuts }.next();
+                let part = &text[start..cut.unwrap_or(text.len())];
                 let first = ids.len();
                 let passage = Passage::part(part, start == 0);
                 encoder.append(workspace, passage, allowed, ids, usize::MAX)?;
-                let Some(end) = end else {
+                let Some(cut) = cut else {
                     return Ok(());
                 };
-                fresh.with_room(1).push(Arc::new(Segment {
-                    text: part.into(),
-                    ids: ids[first..].into(),
-                }));
-                start = end;
+                fresh.with_room(1).push(Segment::new(part, &ids[first..]));
+                end = cut;
             }
         })?;
-        self.add(encoder, allowed, &known, fresh);
+        if let Some(node) = node {
+            self.add(node, fresh);
+        }
         Ok(())
     }
 
-    /// Returns the segments that a text begins with, and where they end.
-    fn find(
-        &self,
-        encoder: &Arc<Encoder>,
-        allowed: &Allowed,
-        text: &str,
-    ) -> (Vec<Arc<Segment>>, usize) {
-        let (mut known, mut start) = (Vec::new(), 0);
+    /// Returns what a text begins with.
+    fn find(&self, encoder: &Arc<Encoder>, allowed: &Allowed, text: &str) -> Found {
+        let mut found = Found::default();
         let Some(mut tree) = self.lock() else {
-            return (known, start);
+            return found;
         };
         tree.clock += 1;
         let clock = tree.clock;
         let mut parent = tree.root(encoder, allowed);
-        while let Some(number) = parent {
-            let rest = &text[start..];
-            let Some(children) = tree.nodes.get_mut(&(number, self.hash(rest))) else {
-                break;
-            };
-            let found = children.iter_mut().find(|node| {
-                let end = start + node.segment.text.len();
-                rest.starts_with(&*node.segment.text)
-                    && encoder.cuts(text, end..end + 1).next().is_some()
+        loop {
+            let rest = &text[found.end..];
+            let children = tree.nodes.get_mut(&(parent, self.hash(rest)));
+            let child = children.and_then(|children| {
+                children.iter_mut().find(|node| {
+                    let end = found.end + node.segment.text.len();
+                    rest.starts_with(&*node.segment.text)
+                        && encoder.cuts(text, end..end + 1).next().is_some()
+                })
             });
-            let Some(node) = found else {
+            let Some(node) = child else {
                 break;
             };
             node.used = clock;
-            parent = Some(node.number);
-            start += node.segment.text.len();
-            known.with_room(1).push(Arc::clone(&node.segment));
+            parent = node.number;
+            found.end += node.segment.text.len();
+            let segment = Arc::clone(&node.segment);
+            found.segments.with_room(1).push(segment);
         }
-        if known.is_empty() {
-            tree.misses += 1;
+        found.node = Some(parent);
+        if found.segments.is_empty() {
+            tree.stats.misses += 1;
         } else {
-            tree.hits += 1;
-            tree.reused_bytes += start as u64;
+            tree.stats.hits += 1;
+            tree.stats.reused_bytes += found.end as u64;
         }
-        (known, start)
+        found
     }
 
-    /// Adds segments behind those that were known, if these are still there.
-    fn add(
-        &self,
-        encoder: &Arc<Encoder>,
-        allowed: &Allowed,
-        known: &[Arc<Segment>],
-        fresh: Vec<Arc<Segment>>,
-    ) {
-        if fresh.is_empty() {
-            return;
-        }
-        let Some(mut tree) = self.lock() else {
+    /// Adds segments behind a node, if that is still there.
+    fn add(&self, node: u64, fresh: Vec<Arc<Segment>>) {
+        let Some(mut tree) = self.lock().filter(|tree| tree.has(node)) else {
             return;
         };
-        let mut parent = tree.root_or_new(encoder, allowed);
-        for segment in known {
-            let children = tree.nodes.get(&(parent, self.hash(&segment.text)));
-            let same = |node: &&Node| Arc::ptr_eq(&node.segment, segment);
-            match children.and_then(|children| children.iter().find(same)) {
-                Some(node) => parent = node.number,
-                None => return,
-            }
-        }
+        let mut parent = node;
         for segment in fresh {
             let branch = (parent, self.hash(&segment.text));
             parent = tree.child(branch, segment);
         }
-        if tree.bytes > self.max_bytes {
+        if tree.stats.bytes > self.max_bytes {
             tree.evict(self.max_bytes);
         }
     }
 }
 
 impl Tree {
-    fn root(&self, encoder: &Arc<Encoder>, allowed: &Allowed) -> Option<u64> {
-        let mut roots = self.roots.iter();
-        let root =
-            roots.find(|root| Arc::ptr_eq(&root.encoder, encoder) && root.allowed == *allowed);
-        root.map(|root| root.number)
-    }
-
-    fn root_or_new(&mut self, encoder: &Arc<Encoder>, allowed: &Allowed) -> u64 {
-        if let Some(number) = self.root(encoder, allowed) {
-            return number;
+    /// Returns the number of the root of an encoder with allowed special tokens, which is made if there is none.
+    fn root(&mut self, encoder: &Arc<Encoder>, allowed: &Allowed) -> u64 {
+        let is_root =
+            |root: &&Root| Arc::ptr_eq(&root.encoder, encoder) && root.allowed == *allowed;
+        if let Some(root) = self.roots.iter().find(is_root) {
+            return root.number;
         }
         if self.roots.len() == MAX_ROOTS {
             *self = Self {
                 next: self.next,
                 clock: self.clock,
-                hits: self.hits,
-                misses: self.misses,
-                reused_bytes: self.reused_bytes,
+                stats: PrefixCacheStats {
+                    bytes: 0,
+                    ..self.stats
+                },
                 ..Self::default()
             };
         }
@@ -357,6 +332,11 @@ impl Tree {
             number,
         });
         number
+    }
+
+    /// Returns whether a node or root is there. No number is given twice.
+    fn has(&self, number: u64) -> bool {
+        self.branches.contains_key(&number) || self.roots.iter().any(|root| root.number == number)
     }
 
     fn new_number(&mut self) -> u64 {
@@ -376,7 +356,7 @@ impl Tree {
             node.used = clock;
             return node.number;
         }
-        self.bytes += Node::size(&segment);
+        self.stats.bytes += Node::size(&segment);
         children.with_room(1).push(Node {
             segment,
             number,
@@ -399,13 +379,13 @@ impl Tree {
     /// Removes leaves, those that were not used for the longest time first, until an eighth of the limit is free.
     fn evict(&mut self, max_bytes: usize) {
         let goal = max_bytes - max_bytes / 8;
-        while self.bytes > goal && !self.branches.is_empty() {
+        while self.stats.bytes > goal && !self.branches.is_empty() {
             let nodes = self.nodes.values().flatten();
             let leaves = nodes.filter(|node| node.children == 0);
             let mut leaves: Vec<(u64, u64)> = leaves.map(|node| (node.used, node.number)).collect();
             leaves.sort_unstable();
             for (_, number) in leaves {
-                if self.bytes <= goal {
+                if self.stats.bytes <= goal {
                     break;
                 }
                 self.remove(number);
@@ -420,7 +400,7 @@ impl Tree {
         if let Some(children) = self.nodes.get_mut(&branch) {
             if let Some(place) = children.iter().position(|node| node.number == number) {
                 let removed = children.swap_remove(place);
-                self.bytes -= Node::size(&removed.segment);
+                self.stats.bytes -= Node::size(&removed.segment);
             }
             if children.is_empty() {
                 self.nodes.remove(&branch);

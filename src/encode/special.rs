@@ -115,14 +115,9 @@ pub struct Strings {
 }
 
 impl Disallowed {
-    /// Returns whether a string that is no special token may have the characters on both sides of an offset.
-    pub(super) fn reaches_across(&self, text: &str, offset: usize) -> bool {
-        let Self::Strings(any) = self else {
-            return false;
-        };
-        let (left, right) = text.split_at(offset);
-        let beside = left.chars().next_back().zip(right.chars().next());
-        beside.is_some_and(|(before, after)| any.beside.reaches_across(before, after))
+    /// Returns whether two characters stand beside each other in a string that may be no special token.
+    pub(super) fn reaches_across(&self, before: char, after: char) -> bool {
+        matches!(self, Self::Strings(any) if any.beside.reaches_across(before, after))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Text that arrives in parts: ids as soon as nothing behind can change them.
 //!
 //! At a [cut](Encoder::cuts), the ids of what stands before it are certain, whatever follows. So a stream emits the ids up to
-//! the last cut of what has arrived, and holds the rest: in most text a word and what stands beside it. No special token,
-//! allowed or not, and no disallowed string reaches across a cut, so that none is emitted in part.
+//! the last cut of what has arrived, and holds the rest: in most text, a word and its punctuation. Special tokens, allowed or
+//! not, and disallowed strings never reach across a cut, so none of them is emitted in part.
 
 use std::sync::Arc;
 
@@ -55,9 +55,7 @@ impl StreamEncoder {
     /// # Complexity
     /// As encoding what is certain now, and O(part).
     pub fn push(&mut self, part: &str, ids: &mut Vec<TokenId>) -> Result<(), EncodeError> {
-        let step = self.step(part)?;
-        ids.with_room(step.ids.len()).extend_from_slice(&step.ids);
-        step.confirm();
+        self.step(part, false)?.confirm_to(ids);
         Ok(())
     }
 
@@ -66,49 +64,33 @@ impl StreamEncoder {
     /// # Errors
     /// As [`push`](Self::push).
     pub fn flush(&mut self, ids: &mut Vec<TokenId>) -> Result<(), EncodeError> {
-        let step = self.last_step()?;
-        ids.with_room(step.ids.len()).extend_from_slice(&step.ids);
-        step.confirm();
+        self.step("", true)?.confirm_to(ids);
         Ok(())
     }
 
-    /// As [`push`](Self::push), undone unless it is confirmed.
+    /// Takes the next part, which ends the text if it is the last; undone unless it is confirmed.
     ///
     /// # Errors
     /// As [`push`](Self::push).
-    pub fn step(&mut self, part: &str) -> Result<Step<'_>, EncodeError> {
+    pub fn step(&mut self, part: &str, is_last: bool) -> Result<Step<'_>, EncodeError> {
         let known = self.held.len();
         self.held.with_room(part.len()).push_str(part);
+        let end = if is_last {
+            self.held.len()
+        } else {
+            // A cut has a character of the new part behind it: others would have been found.
+            let (from, disallowed) = (known.saturating_sub(1), &self.policy.disallowed);
+            let cut = self.encoder.last_cut(&self.held, from, disallowed);
+            cut.unwrap_or(0)
+        };
         let mut step = Step {
             stream: self,
             known,
-            end: 0,
+            end,
             ids: Vec::new(),
-            is_last: false,
+            is_last,
         };
-        // A cut has a character of the new part behind it: others would have been found.
-        let from = known.saturating_sub(1);
-        let stream = &*step.stream;
-        let disallowed = &stream.policy.disallowed;
-        let cut = stream.encoder.last_cut(&stream.held, from, disallowed);
-        step.encode(cut.unwrap_or(0))?;
-        Ok(step)
-    }
-
-    /// As [`flush`](Self::flush), undone unless it is confirmed.
-    ///
-    /// # Errors
-    /// As [`push`](Self::push).
-    pub fn last_step(&mut self) -> Result<Step<'_>, EncodeError> {
-        let end = self.held.len();
-        let mut step = Step {
-            stream: self,
-            known: end,
-            end: 0,
-            ids: Vec::new(),
-            is_last: true,
-        };
-        step.encode(end)?;
+        step.encode()?;
         Ok(step)
     }
 }
@@ -144,8 +126,13 @@ impl Step<'_> {
         self.known = usize::MAX;
     }
 
-    /// Encodes what is held, up to an offset.
-    fn encode(&mut self, end: usize) -> Result<(), EncodeError> {
+    fn confirm_to(self, ids: &mut Vec<TokenId>) {
+        ids.with_room(self.ids.len()).extend_from_slice(&self.ids);
+        self.confirm();
+    }
+
+    /// Encodes what is certain.
+    fn encode(&mut self) -> Result<(), EncodeError> {
         let StreamEncoder {
             encoder,
             policy,
@@ -153,8 +140,7 @@ impl Step<'_> {
             before,
             ..
         } = &*self.stream;
-        self.end = end;
-        let text = &held[..end];
+        let text = &held[..self.end];
         if text.is_empty() {
             return Ok(());
         }

@@ -14,7 +14,7 @@ use crate::error::EncodeError;
 use crate::merge;
 use crate::token::TokenId;
 use crate::util::memory::Growable;
-use crate::util::text::with_each_byte_replaced;
+use crate::util::text::{valid_start, with_each_byte_replaced};
 
 impl Encoder {
     /// Returns the stable ids of `text`, and every sequence of ids that may encode the bytes after them.
@@ -112,13 +112,7 @@ impl Encoder {
             let text = with_each_byte_replaced(bytes);
             return self.append(workspace, text.as_str(), allowed, ids, usize::MAX);
         }
-        let valid = match simdutf8::compat::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                let valid = simdutf8::basic::from_utf8(&bytes[..error.valid_up_to()]);
-                valid.expect("valid up to there")
-            }
-        };
+        let valid = valid_start(bytes);
         if let Some(pipeline) = pipeline {
             // The gap that runs into the invalid bytes goes on with them.
             let last_gap = match self.split_at_tokens(valid, allowed).last() {

@@ -38,7 +38,7 @@
 
 use std::ops::Range;
 
-use super::Splitter;
+use super::native::Rule;
 use super::pattern::Family;
 use super::rules;
 use crate::unicode::character::decode;
@@ -48,7 +48,7 @@ use crate::unicode::utf8::Character;
 
 /// Returns the cuts in `range`, in order.
 pub(super) fn within(
-    splitter: &Splitter,
+    rule: Rule<'_>,
     text: &str,
     range: Range<usize>,
 ) -> impl Iterator<Item = usize> {
@@ -64,7 +64,7 @@ pub(super) fn within(
         .take_while(move |&(offset, _)| offset < range.end)
         .filter(move |&(offset, after)| {
             let before = before.replace(after);
-            offset >= range.start && before.is_some_and(|before| separates(splitter, before, after))
+            offset >= range.start && before.is_some_and(|before| separates(rule, before, after))
         })
         .map(|(offset, _)| offset)
 }
@@ -72,7 +72,7 @@ pub(super) fn within(
 /// Returns the cuts in `range`, last first, in bytes that need not be UTF-8: a cut is between two whole
 /// characters.
 pub(super) fn backwards(
-    splitter: &Splitter,
+    rule: Rule<'_>,
     text: &[u8],
     range: Range<usize>,
 ) -> impl Iterator<Item = usize> {
@@ -86,7 +86,7 @@ pub(super) fn backwards(
             (1..=offset.min(4))
                 .filter_map(|length| Some((length, character(offset - length)?)))
                 .any(|(length, (before, its_length))| {
-                    length == its_length && separates(splitter, before, after)
+                    length == its_length && separates(rule, before, after)
                 })
         })
     })
@@ -95,7 +95,7 @@ pub(super) fn backwards(
 /// Returns the index of the first cut of [`within`], in characters that are not yet encoded as UTF-8. Never
 /// beside half of a surrogate pair, which may be half of a character of any class.
 pub(super) fn first_among<C: Character>(
-    splitter: &Splitter,
+    rule: Rule<'_>,
     characters: &[C],
     range: Range<usize>,
 ) -> Option<usize> {
@@ -103,17 +103,16 @@ pub(super) fn first_among<C: Character>(
     let mut range = range.start.max(1)..range.end.min(characters.len());
     range.find(|&index| {
         let [before, after] = [index - 1, index].map(|index| characters[index].number());
-        !is_surrogate(before) && !is_surrogate(after) && separates(splitter, before, after)
+        !is_surrogate(before) && !is_surrogate(after) && separates(rule, before, after)
     })
 }
 
 /// Returns whether a text can be cut between two characters, wherever they stand beside each other.
-fn separates(splitter: &Splitter, before: u32, after: u32) -> bool {
-    match splitter {
-        Splitter::Native(family, _) => family_separates(*family, before, after),
-        Splitter::Adjacent(adjacency, _) => !adjacency.may_join(before, after),
-        Splitter::Classes(classes, _) => classes.separates(before, after),
-        Splitter::General(_) | Splitter::Cascade(_) | Splitter::External(_) => false,
+fn separates(rule: Rule<'_>, before: u32, after: u32) -> bool {
+    match rule {
+        Rule::Family(family) => family_separates(family, before, after),
+        Rule::Adjacency(adjacency) => !adjacency.may_join(before, after),
+        Rule::Classes(classes) => classes.separates(before, after),
     }
 }
 

@@ -126,7 +126,8 @@ impl Splitter {
     /// As [`cut`](Self::cut).
     pub fn cut_characters<C: Character>(&self, characters: &[C], from: usize) -> Option<usize> {
         let range = from..from.saturating_add(CUT_SEARCH_BYTES);
-        cuts::first_among(self, characters, range)
+        let (rule, _) = self.rule()?;
+        cuts::first_among(rule, characters, range)
     }
 
     /// Returns the offsets in `range` where the text can be cut, in order: its pieces are those of
@@ -136,12 +137,8 @@ impl Splitter {
     /// # Complexity
     /// O(range) for all of them.
     pub fn cuts(&self, text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
-        // In no other is there a cut to search for.
-        let separates = matches!(
-            self,
-            Self::Native(..) | Self::Classes(..) | Self::Adjacent(..)
-        );
-        let cuts = separates.then(|| cuts::within(self, text, range));
+        let rule = self.rule();
+        let cuts = rule.map(|(rule, _)| cuts::within(rule, text, range));
         cuts.into_iter().flatten()
     }
 
@@ -151,7 +148,9 @@ impl Splitter {
     /// # Complexity
     /// O(range) for all of them.
     pub fn cuts_backwards(&self, text: &[u8], range: Range<usize>) -> impl Iterator<Item = usize> {
-        cuts::backwards(self, text, range)
+        let rule = self.rule();
+        let cuts = rule.map(|(rule, _)| cuts::backwards(rule, text, range));
+        cuts.into_iter().flatten()
     }
 
     /// Returns where the first piece of `text` behind a character of ASCII ends, in `text`: 0 if it is that character

@@ -59,6 +59,15 @@ impl Text for RawText<'_> {
     }
 }
 
+/// Returns the text with which bytes begin: that before the first byte that is part of no character.
+pub fn valid_start(bytes: &[u8]) -> &str {
+    let valid = match simdutf8::compat::from_utf8(bytes) {
+        Ok(text) => return text,
+        Err(error) => &bytes[..error.valid_up_to()],
+    };
+    simdutf8::basic::from_utf8(valid).expect("valid up to there")
+}
+
 /// Returns bytes as text, with U+FFFD for each byte that is part of no character.
 pub fn with_each_byte_replaced(bytes: &[u8]) -> String {
     let mut text = String::new();

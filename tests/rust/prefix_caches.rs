@@ -6,12 +6,12 @@ use std::thread;
 use bytemill::builtin::Builtin;
 use bytemill::encode::Encoder;
 use bytemill::encode::prefix_cache::{PrefixCache, PrefixCacheStats};
-use bytemill::encode::special::{Allowed, Disallowed, Policy, SpecialTokens};
+use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
 
 use crate::pipeline_cuts;
-use crate::support::{O200K, Random, TestResult, on_all_cores};
+use crate::support::{O200K, Random, TestResult, assert_for_seeds};
 
 fn encoder() -> Result<Arc<Encoder>, Box<dyn std::error::Error>> {
     let special = SpecialTokens::new(vec![("<|end|>".to_owned(), 300_000)])?;
@@ -21,14 +21,6 @@ fn encoder() -> Result<Arc<Encoder>, Box<dyn std::error::Error>> {
         special,
         Splitter::new(O200K)?,
     )))
-}
-
-fn policy(allowed: Allowed) -> Policy {
-    let disallowed = Disallowed::Nothing;
-    Policy {
-        allowed,
-        disallowed,
-    }
 }
 
 /// Texts that grow, branch, and begin alike.
@@ -66,7 +58,7 @@ fn assert_same(
 ) -> TestResult {
     let (mut expected, mut ids) = (Vec::new(), vec![7]);
     encoder.encode(text, allowed, &mut expected)?;
-    cache.encode(encoder, text, &policy(allowed.clone()), &mut ids)?;
+    cache.encode(encoder, text, allowed, &mut ids)?;
     assert!(ids[0] == 7 && ids[1..] == expected, "{text:?}");
     Ok(())
 }
@@ -74,64 +66,56 @@ fn assert_same(
 #[test]
 fn ids_are_those_without_a_cache() -> TestResult {
     let encoder = encoder()?;
-    let failures = on_all_cores(8, |seed| {
-        let run = || -> TestResult {
-            let mut random = Random::new(seed);
-            // All segments in one branch, limits of a few of them, and no limit.
-            let caches = [
-                PrefixCache::new(1 << 30, 0),
-                PrefixCache::new(1 << 30, 0).with_equal_hashes(),
-                PrefixCache::new(60_000, 0),
-                PrefixCache::new(0, 0),
-                PrefixCache::new(1 << 30, 10_000),
-            ];
-            for text in texts(&mut random, 60, long_part) {
-                for cache in &caches {
-                    for allowed in [Allowed::Nothing, Allowed::All] {
-                        assert_same(cache, &encoder, &text, &allowed)?;
-                    }
+    assert_for_seeds(8, |seed| {
+        let mut random = Random::new(seed);
+        // All segments in one branch, limits of a few of them, and no limit.
+        let caches = [
+            PrefixCache::new(1 << 30, 0),
+            PrefixCache::new(1 << 30, 0).with_equal_hashes(),
+            PrefixCache::new(60_000, 0),
+            PrefixCache::new(0, 0),
+            PrefixCache::new(1 << 30, 10_000),
+        ];
+        for text in texts(&mut random, 60, long_part) {
+            for cache in &caches {
+                for allowed in [Allowed::Nothing, Allowed::All] {
+                    assert_same(cache, &encoder, &text, &allowed)?;
                 }
             }
-            let stats = caches
-                .each_ref()
-                .map(|cache| cache.stats().expect("it is free"));
-            assert!(stats[0].hits > 10 && stats[0].reused_bytes > 100_000);
-            assert_eq!(stats[0], stats[1]);
-            assert!(stats[2].bytes <= 60_000 && stats[2].entries > 1);
-            assert_eq!((stats[3].hits, stats[3].bytes, stats[3].entries), (0, 0, 0));
-            let [all, long] = [0, 4].map(|index| stats[index].hits + stats[index].misses);
-            assert!(long < all);
-            assert!(caches[0].clear());
-            assert_eq!(caches[0].stats(), Some(PrefixCacheStats::default()));
-            Ok(())
-        };
-        run().err().map(|error| format!("seed {seed}: {error}"))
+        }
+        let stats = caches
+            .each_ref()
+            .map(|cache| cache.stats().expect("it is free"));
+        assert!(stats[0].hits > 10 && stats[0].reused_bytes > 100_000);
+        assert_eq!(stats[0], stats[1]);
+        assert!(stats[2].bytes <= 60_000 && stats[2].entries > 1);
+        assert_eq!((stats[3].hits, stats[3].bytes, stats[3].entries), (0, 0, 0));
+        let [all, long] = [0, 4].map(|index| stats[index].hits + stats[index].misses);
+        assert!(long < all);
+        assert!(caches[0].clear());
+        assert_eq!(caches[0].stats(), Some(PrefixCacheStats::default()));
+        Ok(())
     });
-    assert_eq!(failures, [""; 0]);
     Ok(())
 }
 
 #[test]
 fn ids_of_pipelines_are_those_without_a_cache() {
-    let failures = on_all_cores(60, |seed| {
-        let run = || -> TestResult {
-            let mut random = Random::new(seed);
-            let Ok(encoder) = pipeline_cuts::encoder(&mut random, seed) else {
-                return Ok(());
-            };
-            let encoder = Arc::new(encoder);
-            let size = *random.pick(&[1, 16, 200]);
-            let cache = PrefixCache::new(1 << 30, 0).with_segments_of(size);
-            let part = |random: &mut Random| pipeline_cuts::text(random, 400);
-            for text in texts(&mut random, 12, part) {
-                assert_same(&cache, &encoder, &text, &Allowed::Nothing)?;
-                assert_same(&cache, &encoder, &text, &Allowed::All)?;
-            }
-            Ok(())
+    assert_for_seeds(60, |seed| {
+        let mut random = Random::new(seed);
+        let Ok(encoder) = pipeline_cuts::encoder(&mut random, seed) else {
+            return Ok(());
         };
-        run().err().map(|error| format!("seed {seed}: {error}"))
+        let encoder = Arc::new(encoder);
+        let size = *random.pick(&[1, 16, 200]);
+        let cache = PrefixCache::new(1 << 30, 0).with_segments_of(size);
+        let part = |random: &mut Random| pipeline_cuts::text(random, 400);
+        for text in texts(&mut random, 12, part) {
+            assert_same(&cache, &encoder, &text, &Allowed::Nothing)?;
+            assert_same(&cache, &encoder, &text, &Allowed::All)?;
+        }
+        Ok(())
     });
-    assert_eq!(failures, [""; 0]);
 }
 
 /// A text is found by one that goes on, up to where they differ, and by no other encoder and policy.

@@ -12,7 +12,7 @@ use bytemill::split::Splitter;
 use bytemill::token::TokenId;
 
 use crate::pipeline_cuts;
-use crate::support::{CL100K, O200K, R50K, Random, TestResult, on_all_cores};
+use crate::support::{CL100K, O200K, R50K, Random, assert_for_seeds};
 
 /// Special tokens of several lengths, one of which begins another, and one with blanks.
 const SPECIAL: [&str; 4] = ["<|end|>", "<|end|>.", "<| a |>", "word"];
@@ -180,108 +180,96 @@ fn try_script(encoder: Encoder, policy: &Policy, random: &mut Random, steps: usi
 
 #[test]
 fn scripts_of_edits_have_the_ids_of_the_whole() {
-    let failures = on_all_cores(120, |seed| {
-        let run = || -> TestResult {
-            let mut random = Random::new(seed);
-            let encoder = encoder(seed)?;
-            let policy = policies(&encoder)?.swap_remove(seed / 4 % 4);
-            try_script(encoder, &policy, &mut random, 60);
-            Ok(())
-        };
-        run().err().map(|error| format!("seed {seed}: {error}"))
+    assert_for_seeds(120, |seed| {
+        let mut random = Random::new(seed);
+        let encoder = encoder(seed)?;
+        let policy = policies(&encoder)?.swap_remove(seed / 4 % 4);
+        try_script(encoder, &policy, &mut random, 60);
+        Ok(())
     });
-    assert_eq!(failures, [""; 0]);
 }
 
 #[test]
 fn scripts_for_pipelines() {
-    let failures = on_all_cores(150, |seed| {
-        let run = || -> TestResult {
-            let mut random = Random::new(seed);
-            let Ok(encoder) = pipeline_cuts::encoder(&mut random, seed) else {
-                return Ok(());
-            };
-            for policy in policies(&encoder)? {
-                let text = pipeline_cuts::text(&mut random, 2000);
-                let session = Session::new(
-                    Arc::new(pipeline_cuts::encoder(&mut Random::new(seed), seed)?),
-                    policy.clone(),
-                )
-                .with_segments_of(*random.pick(&[1, 16, 100, 1024]));
-                let mut mirror = Mirror {
-                    session,
-                    text: String::new(),
-                    ids: Vec::new(),
-                };
-                let answer = mirror.session.append(&text);
-                mirror.check(&policy, text, answer);
-                for _ in 0..20 {
-                    let at = mirror.boundary(&mut random);
-                    let new = pipeline_cuts::text(&mut random, 20);
-                    let mut text = mirror.text.clone();
-                    text.insert_str(at, &new);
-                    let answer = mirror.session.edit(at..at, &new);
-                    mirror.check(&policy, text, answer);
-                }
-            }
-            Ok(())
+    assert_for_seeds(150, |seed| {
+        let mut random = Random::new(seed);
+        let Ok(encoder) = pipeline_cuts::encoder(&mut random, seed) else {
+            return Ok(());
         };
-        run().err().map(|error| format!("seed {seed}: {error}"))
+        for policy in policies(&encoder)? {
+            let text = pipeline_cuts::text(&mut random, 2000);
+            let session = Session::new(
+                Arc::new(pipeline_cuts::encoder(&mut Random::new(seed), seed)?),
+                policy.clone(),
+            )
+            .with_segments_of(*random.pick(&[1, 16, 100, 1024]));
+            let mut mirror = Mirror {
+                session,
+                text: String::new(),
+                ids: Vec::new(),
+            };
+            let answer = mirror.session.append(&text);
+            mirror.check(&policy, text, answer);
+            for _ in 0..20 {
+                let at = mirror.boundary(&mut random);
+                let new = pipeline_cuts::text(&mut random, 20);
+                let mut text = mirror.text.clone();
+                text.insert_str(at, &new);
+                let answer = mirror.session.edit(at..at, &new);
+                mirror.check(&policy, text, answer);
+            }
+        }
+        Ok(())
     });
-    assert_eq!(failures, [""; 0]);
 }
 
 /// The ids that a stream has emitted are always the first ids of the text, and all of them at its end.
 #[test]
 fn streams_emit_the_ids_of_the_whole() {
-    let failures = on_all_cores(200, |seed| {
-        let run = || -> TestResult {
-            let mut random = Random::new(seed);
-            let encoder = if seed % 2 == 0 {
-                encoder(seed / 2)?
-            } else {
-                match pipeline_cuts::encoder(&mut random, seed / 2) {
-                    Ok(encoder) => encoder,
-                    Err(_) => return Ok(()),
-                }
-            };
-            let encoder = Arc::new(encoder);
-            for policy in policies(&encoder)? {
-                let mut stream = StreamEncoder::new(Arc::clone(&encoder), policy.clone());
-                for _ in 0..6 {
-                    let (mut text, mut ids, mut refused) = (String::new(), Vec::new(), false);
-                    for _ in 0..random.below(40) {
-                        let part = if seed % 2 == 0 {
-                            part(&mut random)
-                        } else {
-                            pipeline_cuts::text(&mut random, 20)
-                        };
-                        let known = (ids.clone(), stream.held().to_owned());
-                        if stream.push(&part, &mut ids).is_err() {
-                            assert_eq!((ids.clone(), stream.held().to_owned()), known);
-                            refused = true;
-                            continue;
-                        }
-                        text.push_str(&part);
-                        assert!(text.ends_with(stream.held()));
-                        assert_eq!(stream.count(), ids.len());
+    assert_for_seeds(200, |seed| {
+        let mut random = Random::new(seed);
+        let encoder = if seed % 2 == 0 {
+            encoder(seed / 2)?
+        } else {
+            match pipeline_cuts::encoder(&mut random, seed / 2) {
+                Ok(encoder) => encoder,
+                Err(_) => return Ok(()),
+            }
+        };
+        let encoder = Arc::new(encoder);
+        for policy in policies(&encoder)? {
+            let mut stream = StreamEncoder::new(Arc::clone(&encoder), policy.clone());
+            for _ in 0..6 {
+                let (mut text, mut ids, mut refused) = (String::new(), Vec::new(), false);
+                for _ in 0..random.below(40) {
+                    let part = if seed % 2 == 0 {
+                        part(&mut random)
+                    } else {
+                        pipeline_cuts::text(&mut random, 20)
+                    };
+                    let known = (ids.clone(), stream.held().to_owned());
+                    if stream.push(&part, &mut ids).is_err() {
+                        assert_eq!((ids.clone(), stream.held().to_owned()), known);
+                        refused = true;
+                        continue;
                     }
-                    let whole = expected(&encoder, &policy, &text);
-                    match (whole, stream.flush(&mut ids)) {
-                        (Ok(whole), Ok(())) => assert_eq!(ids, whole, "{text:?}"),
-                        (Err(error), Err(answer)) => {
-                            assert_eq!(answer.to_string(), error.to_string());
-                            stream = StreamEncoder::new(Arc::clone(&encoder), policy.clone());
-                        }
-                        (whole, answer) => {
-                            panic!("{answer:?} where {whole:?} was expected, {refused}")
-                        }
+                    text.push_str(&part);
+                    assert!(text.ends_with(stream.held()));
+                    assert_eq!(stream.count(), ids.len());
+                }
+                let whole = expected(&encoder, &policy, &text);
+                match (whole, stream.flush(&mut ids)) {
+                    (Ok(whole), Ok(())) => assert_eq!(ids, whole, "{text:?}"),
+                    (Err(error), Err(answer)) => {
+                        assert_eq!(answer.to_string(), error.to_string());
+                        stream = StreamEncoder::new(Arc::clone(&encoder), policy.clone());
+                    }
+                    (whole, answer) => {
+                        panic!("{answer:?} where {whole:?} was expected, {refused}")
                     }
                 }
             }
-            Ok(())
-        };
-        run().err().map(|error| format!("seed {seed}: {error}"))
+        }
+        Ok(())
     });
-    assert_eq!(failures, [""; 0]);
 }

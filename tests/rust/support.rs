@@ -331,6 +331,15 @@ pub(crate) fn on_all_cores<R: Send>(
     answers.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Runs a test with each number below `count`, on all cores.
+pub(crate) fn assert_for_seeds(count: usize, test: impl Fn(usize) -> TestResult + Sync) {
+    let failures = on_all_cores(count, |seed| {
+        let failure = test(seed).err();
+        failure.map(|error| format!("seed {seed}: {error}"))
+    });
+    assert_eq!(failures, [""; 0]);
+}
+
 /// Says stop when it has been asked `patience` times, and counts.
 pub(crate) struct Patience {
     patience: usize,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import tempfile
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +15,7 @@ import bytemill
 from bytemill.formats.huggingface import format_tokenizer
 from bytemill.hf import Tokenizer
 from bytemill.shards import write_shards
-from support.open_models import file_of
+from support.open_models import encoding_of
 from support.sentencepiece import trained
 from support.writers import WRITERS
 from support.writers import encoding as small
@@ -101,12 +100,7 @@ def scored(operation: Callable[[bytemill.Encoding, str], object]) -> Prepare:
     """An operation on a text, with a tokenizer.json of type Unigram."""
 
     def prepare(count: int) -> Callable[[], object]:
-        path = Path(tempfile.mkdtemp()) / "tokenizer.json"
-        path.write_bytes(file_of("xlm-roberta"))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            encoding = bytemill.Encoding.from_file(path)
-        text = words(count)
+        encoding, text = encoding_of("xlm-roberta"), words(count)
         return of(encoding, lambda encoding: operation(encoding, text))
 
     return prepare

@@ -8,6 +8,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString};
 
 use super::CoreBpe;
+use super::growing::CorePrefixCache;
 use super::special::Tokens;
 use crate::checkpoint;
 use crate::encode::Encoder;
@@ -43,20 +44,22 @@ impl CoreBpe {
     #[pyo3(signature = (text, /))]
     fn encode_ordinary<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         guarded(|| {
-            let ids = self.ids(text, &Policy::ORDINARY)?;
+            let ids = self.ids_by(text, &Policy::ORDINARY, Encoder::encode)?;
             self.interned.list(text.py(), &ids)
         })
     }
 
-    #[pyo3(signature = (text, allowed_special, disallowed_special=Tokens::Nothing, /))]
+    #[pyo3(signature = (text, allowed_special, disallowed_special=Tokens::Nothing, cache=None, /))]
     fn encode<'py>(
         &self,
         text: &Bound<'py, PyAny>,
         allowed_special: Tokens<'_, '_>,
         disallowed_special: Tokens<'_, '_>,
+        cache: Option<&CorePrefixCache>,
     ) -> PyResult<Bound<'py, PyList>> {
         guarded(|| {
-            let ids = self.ids(text, &self.policy(allowed_special, disallowed_special)?)?;
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            let ids = self.ids_from(text, &policy, cache)?;
             self.interned.list(text.py(), &ids)
         })
     }
@@ -80,15 +83,17 @@ impl CoreBpe {
         })
     }
 
-    #[pyo3(signature = (text, allowed_special, disallowed_special=Tokens::Nothing, /))]
+    #[pyo3(signature = (text, allowed_special, disallowed_special=Tokens::Nothing, cache=None, /))]
     fn encode_to_numpy<'py>(
         &self,
         text: &Bound<'py, PyAny>,
         allowed_special: Tokens<'_, '_>,
         disallowed_special: Tokens<'_, '_>,
+        cache: Option<&CorePrefixCache>,
     ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
         guarded(|| {
-            let mut ids = self.ids(text, &self.policy(allowed_special, disallowed_special)?)?;
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            let mut ids = self.ids_from(text, &policy, cache)?;
             memory::trim_excess(&mut ids);
             arrays::immutable_ids(text.py(), ids)
         })
@@ -345,7 +350,7 @@ impl CoreBpe {
 
 impl CoreBpe {
     /// Does some work on a text, with the GIL released if that pays; an error if the text has a disallowed string.
-    pub(super) fn on_text<R: Send>(
+    fn on_text<R: Send>(
         &self,
         text: &Bound<'_, PyAny>,
         policy: &Policy,
@@ -358,10 +363,32 @@ impl CoreBpe {
         })
     }
 
-    fn ids(&self, text: &Bound<'_, PyAny>, policy: &Policy) -> PyResult<Vec<TokenId>> {
+    /// Encodes a text, whose start may be in a cache.
+    fn ids_from(
+        &self,
+        text: &Bound<'_, PyAny>,
+        policy: &Policy,
+        cache: Option<&CorePrefixCache>,
+    ) -> PyResult<Vec<TokenId>> {
+        match cache {
+            Some(CorePrefixCache(cache)) => self.ids_by(text, policy, |_, text, allowed, ids| {
+                cache.encode(&self.encoder, text, allowed, ids)
+            }),
+            None => self.ids_by(text, policy, Encoder::encode),
+        }
+    }
+
+    /// Returns the ids that some way to encode a text appends.
+    pub(super) fn ids_by(
+        &self,
+        text: &Bound<'_, PyAny>,
+        policy: &Policy,
+        encode: impl FnOnce(&Encoder, &str, &Allowed, &mut Vec<TokenId>) -> Result<(), EncodeError>
+        + Send,
+    ) -> PyResult<Vec<TokenId>> {
         self.on_text(text, policy, |encoder, text, allowed| {
             let mut ids = Vec::new();
-            encoder.encode(text, allowed, &mut ids)?;
+            encode(encoder, text, allowed, &mut ids)?;
             Ok(ids)
         })
     }

@@ -8,8 +8,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use super::CoreBpe;
+use super::decode::BYTES_PER_ID;
 use super::special::Tokens;
 use crate::checkpoint;
+use crate::encode::Encoder;
 use crate::encode::offsets::CharCounter;
 use crate::encode::prefix_cache::PrefixCache;
 use crate::encode::session::{Edit, Session, Update};
@@ -21,9 +23,6 @@ use crate::python::runtime::run;
 use crate::python::strings::{new_string, text};
 use crate::token::TokenId;
 use crate::util::memory;
-
-/// Bytes of text that an id stands for, about.
-const BYTES_PER_ID: usize = 4;
 
 /// The ids between two indices, and what they became.
 type Change<'py> = (usize, usize, Bound<'py, PyList>);
@@ -67,36 +66,6 @@ impl CoreBpe {
         })
     }
 
-    /// Encodes a text whose start may be in a cache.
-    #[pyo3(signature = (text, allowed_special, disallowed_special, cache, /))]
-    fn encode_cached<'py>(
-        &self,
-        text: &Bound<'py, PyAny>,
-        allowed_special: Tokens<'_, '_>,
-        disallowed_special: Tokens<'_, '_>,
-        cache: &CorePrefixCache,
-    ) -> PyResult<Bound<'py, PyList>> {
-        guarded(|| {
-            let ids = self.ids_by(cache, text, allowed_special, disallowed_special)?;
-            self.interned.list(text.py(), &ids)
-        })
-    }
-
-    /// As `encode_cached`, to an array.
-    #[pyo3(signature = (text, allowed_special, disallowed_special, cache, /))]
-    fn encode_cached_to_numpy<'py>(
-        &self,
-        text: &Bound<'py, PyAny>,
-        allowed_special: Tokens<'_, '_>,
-        disallowed_special: Tokens<'_, '_>,
-        cache: &CorePrefixCache,
-    ) -> PyResult<Bound<'py, PyArray1<TokenId>>> {
-        guarded(|| {
-            let ids = self.ids_by(cache, text, allowed_special, disallowed_special)?;
-            arrays::immutable_ids(text.py(), ids)
-        })
-    }
-
     /// Returns offsets in characters where a text can be cut, each at least `every` bytes behind the one before.
     #[pyo3(signature = (text, every, /))]
     fn split_points(&self, text: &Bound<'_, PyAny>, every: usize) -> PyResult<Vec<usize>> {
@@ -124,11 +93,7 @@ impl CoreBpe {
     ) -> PyResult<Bound<'py, PyList>> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
-            let ids = self.on_text(text, &policy, |encoder, text, allowed| {
-                let mut ids = Vec::new();
-                encoder.encode_after_cut(text, allowed, &mut ids)?;
-                Ok(ids)
-            })?;
+            let ids = self.ids_by(text, &policy, Encoder::encode_after_cut)?;
             self.interned.list(text.py(), &ids)
         })
     }
@@ -179,27 +144,9 @@ impl CoreBpe {
     }
 }
 
-impl CoreBpe {
-    fn ids_by(
-        &self,
-        cache: &CorePrefixCache,
-        text: &Bound<'_, PyAny>,
-        allowed_special: Tokens<'_, '_>,
-        disallowed_special: Tokens<'_, '_>,
-    ) -> PyResult<Vec<TokenId>> {
-        let policy = self.policy(allowed_special, disallowed_special)?;
-        let (py, text) = (text.py(), self::text(text)?);
-        run(py, text.len(), || {
-            let mut ids = Vec::new();
-            cache.0.encode(&self.encoder, &text, &policy, &mut ids)?;
-            Ok::<_, EncodeError>(ids)
-        })
-    }
-}
-
 /// A cache of the ids that texts begin with.
 #[pyclass(name = "CorePrefixCache", module = "bytemill._core", frozen)]
-pub(in crate::python) struct CorePrefixCache(PrefixCache);
+pub(in crate::python) struct CorePrefixCache(pub(super) PrefixCache);
 
 #[pymethods]
 impl CorePrefixCache {
@@ -257,21 +204,23 @@ impl CoreSession {
     #[pyo3(signature = (start, end, text, /))]
     fn edit<'py>(
         &self,
-        start: usize,
-        end: usize,
+        start: isize,
+        end: isize,
         text: &Bound<'py, PyAny>,
     ) -> PyResult<Change<'py>> {
         guarded(|| {
             let (py, text) = (text.py(), self::text(text)?);
-            let characters = self.session.lock()?.characters();
-            if start > end || end > characters {
-                return Err(PyValueError::new_err(format!(
-                    "expected 0 <= start <= end <= {characters}, the characters of the text, got {start} and {end}"
-                )));
-            }
-            self.change(py, text.len() + end - start, |session| {
-                let range = session.byte_range(start..end);
-                session.prepare(range, &text)
+            let size = text.len().saturating_add(end.abs_diff(start));
+            self.change(py, size, |session| {
+                let characters = session.characters();
+                let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+                let range = range.filter(|&(start, end)| start <= end && end <= characters);
+                let (start, end) = range.ok_or_else(|| {
+                    PyValueError::new_err(format!(
+                        "expected 0 <= start <= end <= {characters}, the characters of the text, got {start} and {end}"
+                    ))
+                })?;
+                Ok::<_, PyErr>(session.prepare(session.byte_range(start..end), &text)?)
             })
         })
     }
@@ -352,11 +301,11 @@ impl CoreSession {
     }
 
     /// Changes the text. `size` is that of the work, in bytes.
-    fn change<'py>(
+    fn change<'py, E: Into<PyErr> + Send>(
         &self,
         py: Python<'py>,
         size: usize,
-        prepare: impl FnOnce(&Session) -> Result<Edit, EncodeError> + Send,
+        prepare: impl FnOnce(&Session) -> Result<Edit, E> + Send,
     ) -> PyResult<Change<'py>> {
         let mut session = self.session.lock()?;
         let current = &*session;
@@ -389,15 +338,17 @@ impl CoreStreamEncoder {
     fn push<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         guarded(|| {
             let (py, text) = (text.py(), self::text(text)?);
-            self.emit(py, text.len(), |stream| stream.step(&text))
+            self.emit(py, text.len(), |stream| stream.step(&text, false))
         })
     }
 
-    #[pyo3(signature = (/))]
-    fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    /// Takes the last part, and ends the text.
+    #[pyo3(signature = (text, /))]
+    fn flush<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         guarded(|| {
-            let size = self.stream.lock()?.held().len();
-            self.emit(py, size, StreamEncoder::last_step)
+            let (py, text) = (text.py(), self::text(text)?);
+            let size = self.stream.lock()?.held().len() + text.len();
+            self.emit(py, size, |stream| stream.step(&text, true))
         })
     }
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import random
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import bytemill
 from bytemill import Encoding, UnknownTokenError
-from support.open_models import LOADED, file_of
+from support.open_models import LOADED, encoding_of
 from support.toys import BYTE_RANKS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SAMPLE = (
     "Sampled tokens need not be those of the text: héllo wörld, 12345 'sLL\n\n"
@@ -105,12 +101,9 @@ def test_text_that_is_not_finished() -> None:
         o200k().first_drift([10**6])
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("family", LOADED)
-def test_every_kind_of_file(family: str, tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.json"
-    path.write_bytes(file_of(family))
-    encoding = Encoding.from_file(path)
+def test_every_kind_of_file(family: str) -> None:
+    encoding = encoding_of(family)
     special = sorted(encoding.special_tokens_set)[:1]
     text = SAMPLE + "".join(special) + SAMPLE
     tokens = encoding.encode(text, allowed_special="all")
@@ -129,12 +122,9 @@ def test_every_kind_of_file(family: str, tmp_path: Path) -> None:
         assert again[drift : drift + 1] != tokens[drift : drift + 1]
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("family", LOADED)
-def test_texts_in_parts(family: str, tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.json"
-    path.write_bytes(file_of(family))
-    encoding = Encoding.from_file(path)
+def test_texts_in_parts(family: str) -> None:
+    encoding = encoding_of(family)
     text = SAMPLE * 20
     points = encoding.split_points(text, 100)
     parts = [text[start:end] for start, end in zip([0, *points], [*points, len(text)], strict=True)]

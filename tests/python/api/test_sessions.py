@@ -7,18 +7,15 @@ import pickle
 import random
 import threading
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 import bytemill
 from bytemill import DisallowedSpecialTokenError, Encoding, Update
-from support.open_models import LOADED, file_of
+from support.open_models import LOADED, encoding_of
 from support.toys import BYTE_RANKS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SAMPLE = (
     "Never tokenize the same text twice: conversations grow, and their start stays.\n\n"
@@ -85,12 +82,9 @@ def test_texts_that_grow(name: str) -> None:
     mirror.check()
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("family", LOADED)
-def test_every_kind_of_file(family: str, tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.json"
-    path.write_bytes(file_of(family))
-    encoding = Encoding.from_file(path)
+def test_every_kind_of_file(family: str) -> None:
+    encoding = encoding_of(family)
     numbers = random.Random(family)  # noqa: S311
     mirror = Mirror(encoding, allowed_special="all", disallowed_special=())
     stream = encoding.stream_encoder(allowed_special="all")
@@ -200,6 +194,8 @@ def test_strings_that_are_refused_across_calls() -> None:
 def test_surrogates_that_are_cut() -> None:
     session = o200k().session("a\ud83d")
     assert session.text == "a\ufffd"
+    assert session.count_after("\ude42 b") == o200k().count("a🙂 b")
+    assert session.text == "a\ufffd"
     assert session.append("\ude42 b").ids
     assert session.text == "a🙂 b"
     assert session.tolist() == o200k().encode("a🙂 b")
@@ -263,6 +259,21 @@ def test_streams_emit_no_part_of_a_special_token() -> None:
         # Nothing of it has been emitted, and another text may follow.
         assert "end ".startswith(encoding.decode(emitted))
         assert stream.pending.endswith(text[:cut])
+
+
+def test_the_end_of_a_text_that_is_refused() -> None:
+    stream = o200k().stream_encoder(errors="replace")
+    stream.push(b"words <|endoftext|>")
+    stream.push(b"\xe2\x82")
+    for _ in range(2):
+        before = (stream.count, stream.pending)
+        with pytest.raises(DisallowedSpecialTokenError):
+            stream.flush()
+        assert (stream.count, stream.pending) == before
+    # What is left of the last character is still there.
+    with pytest.raises(DisallowedSpecialTokenError) as refused:
+        stream.push(b"\xac and more")
+    assert refused.value.start == len("words ")
 
 
 def test_an_encoding_without_cuts() -> None:

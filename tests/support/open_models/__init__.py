@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import functools
 import json
+import tempfile
+import warnings
+from pathlib import Path
 
+from bytemill import Encoding
 from support.open_models.byte_level import BYTE_LEVEL_MODELS
 from support.open_models.chains import CHAIN_MODELS
 from support.open_models.peculiar import PECULIAR
@@ -26,6 +30,7 @@ __all__ = [
     "ROWS",
     "SCORE_MODELS",
     "WORD_MODELS",
+    "encoding_of",
     "file_of",
 ]
 
@@ -42,3 +47,14 @@ LOADED = [name for name in ROWS if name not in REFUSED]
 def file_of(name: str) -> bytes:
     """Returns the `tokenizer.json` of a row."""
     return json.dumps(ROWS[name].contents(), ensure_ascii=False).encode()
+
+
+@functools.cache
+def encoding_of(name: str) -> Encoding:
+    """Returns the encoding of a row."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        # Of what its post-processor adds.
+        warnings.simplefilter("ignore")
+        path = Path(folder, "tokenizer.json")
+        path.write_bytes(file_of(name))
+        return Encoding.from_file(path)

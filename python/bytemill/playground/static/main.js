@@ -82,7 +82,7 @@ async function show(found, began) {
 
 /** @param {boolean} is whether the tokens shown are older than the counts above them */
 function busy(is) {
-	for (const { element } of Object.values(panes)) element.ariaBusy = String(is);
+	for (const { element } of both) element.ariaBusy = String(is);
 }
 
 /** @param {number} count of pieces */

@@ -1,0 +1,337 @@
+//! A text with its ids, in segments that copies share, and the tail behind them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::token::TokenId;
+use crate::util::memory::Growable;
+
+/// The sizes of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) bytes: usize,
+    pub(super) characters: usize,
+    pub(super) ids: usize,
+}
+
+impl Size {
+    pub(super) fn of(text: &str, ids: &[TokenId]) -> Self {
+        Self {
+            bytes: text.len(),
+            characters: text.chars().count(),
+            ids: ids.len(),
+        }
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes + other.bytes,
+            characters: self.characters + other.characters,
+            ids: self.ids + other.ids,
+        }
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes - other.bytes,
+            characters: self.characters - other.characters,
+            ids: self.ids - other.ids,
+        }
+    }
+}
+
+/// The number of a segment, and what stands before it. It may be the mark of the tail, whose number is that of the tail.
+pub(super) type Place = (usize, Size);
+
+pub(super) const START: Place = (
+    0,
+    Size {
+        bytes: 0,
+        characters: 0,
+        ids: 0,
+    },
+);
+
+/// A part of a text, from one cut to another, with its ids.
+#[derive(Debug)]
+pub(in crate::encode) struct Segment {
+    pub(in crate::encode) text: Box<str>,
+    pub(in crate::encode) ids: Box<[TokenId]>,
+}
+
+impl Segment {
+    pub(in crate::encode) fn new(text: &str, ids: &[TokenId]) -> Arc<Self> {
+        let (text, ids) = (text.into(), ids.into());
+        Arc::new(Self { text, ids })
+    }
+}
+
+/// A segment and its sizes, which are added up without a look at the text.
+#[derive(Clone, Debug)]
+pub(super) struct Sized {
+    pub(super) size: Size,
+    segment: Arc<Segment>,
+}
+
+impl Sized {
+    pub(super) fn new(text: &str, ids: &[TokenId]) -> Self {
+        Self {
+            size: Size::of(text, ids),
+            segment: Segment::new(text, ids),
+        }
+    }
+}
+
+/// The text behind the last segment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tail {
+    pub(super) text: String,
+    pub(super) ids: Vec<TokenId>,
+    /// The text before the last cut; nothing if there is none in the tail.
+    pub(super) mark: Size,
+}
+
+/// Text encoded anew: segments, and the tail if it is the end of the text.
+#[derive(Debug, Default)]
+pub(super) struct Fresh {
+    pub(super) closed: Vec<Sized>,
+    pub(super) tail: Option<Tail>,
+}
+
+impl Fresh {
+    /// All ids.
+    pub(super) fn ids(&self) -> Vec<TokenId> {
+        let closed = self.closed.iter().map(|each| &*each.segment.ids);
+        let tail = self.tail.iter().map(|tail| &*tail.ids);
+        let mut ids = Vec::new();
+        for part in closed.chain(tail) {
+            ids.with_room(part.len()).extend_from_slice(part);
+        }
+        ids
+    }
+}
+
+/// A text with its ids.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Segments {
+    closed: Arc<Vec<Sized>>,
+    /// The sizes of all segments.
+    size: Size,
+    tail: Tail,
+}
+
+impl Segments {
+    /// Number of ids.
+    pub(super) fn count(&self) -> usize {
+        self.size.ids + self.tail.ids.len()
+    }
+
+    /// Number of bytes.
+    pub(super) fn len(&self) -> usize {
+        self.size.bytes + self.tail.text.len()
+    }
+
+    /// Number of characters.
+    pub(super) fn characters(&self) -> usize {
+        let behind = &self.tail.text[self.tail.mark.bytes..];
+        self.marked().characters + behind.chars().count()
+    }
+
+    /// Number of segments, which is that of the tail.
+    pub(super) fn tail(&self) -> usize {
+        self.closed.len()
+    }
+
+    /// The sizes of the text before the mark.
+    pub(super) fn marked(&self) -> Size {
+        self.size.and(self.tail.mark)
+    }
+
+    /// The text behind the mark.
+    pub(super) fn open(&self) -> &str {
+        &self.tail.text[self.tail.mark.bytes..]
+    }
+
+    /// The sizes of some segments together.
+    pub(super) fn size_of(&self, segments: Range<usize>) -> Size {
+        let sizes = self.closed[segments].iter().map(|each| each.size);
+        sizes.fold(Size::default(), Size::and)
+    }
+
+    /// Returns the text and the ids of a segment, or of the tail behind all of them.
+    pub(super) fn part(&self, index: usize) -> (&str, &[TokenId]) {
+        match self.closed.get(index) {
+            Some(Sized { segment, .. }) => (&segment.text, &segment.ids),
+            None => (&self.tail.text, &self.tail.ids),
+        }
+    }
+
+    /// Returns the segment that has a position inside, at `from` or behind it; the tail, if none has. Positions are counted as
+    /// `of` says.
+    pub(super) fn locate(
+        &self,
+        from: Place,
+        position: usize,
+        of: impl Fn(&Size) -> usize,
+    ) -> Place {
+        if position >= of(&self.size) {
+            return (self.closed.len(), self.size);
+        }
+        let (first, mut before) = from;
+        for (index, Sized { size, .. }) in self.closed.iter().enumerate().skip(first) {
+            let behind = before.and(*size);
+            if of(&behind) > position {
+                return (index, before);
+            }
+            before = behind;
+        }
+        unreachable!("it is not behind all segments")
+    }
+
+    /// Returns the segments that a range, which does not begin before a place, lies in, each with the part of it that it has.
+    fn spans(
+        &self,
+        place: Place,
+        range: Range<usize>,
+        of: impl Fn(&Size) -> usize,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let (first, before) = self.locate(place, range.start, &of);
+        let mut start = of(&before);
+        (first..=self.closed.len()).map_while(move |index| {
+            // White space alone may have no ids: an empty span is not the last.
+            if start >= range.end {
+                return None;
+            }
+            // Nothing is behind the tail.
+            let closed = self.closed.get(index);
+            let end = closed.map_or(range.end, |each| start + of(&each.size));
+            let inside = range.start.max(start)..range.end.min(end);
+            let span = inside.start - start..inside.end - start;
+            start = end;
+            Some((index, span))
+        })
+    }
+
+    /// Appends a range of the text, in bytes, which does not begin before a place.
+    pub(super) fn push_text(&self, place: Place, range: Range<usize>, out: &mut String) {
+        out.with_room(range.len());
+        for (index, span) in self.spans(place, range, |size| size.bytes) {
+            out.push_str(&self.part(index).0[span]);
+        }
+    }
+
+    /// Appends a range of the ids, which does not begin before a place.
+    pub(super) fn push_ids(&self, place: Place, range: Range<usize>, out: &mut Vec<TokenId>) {
+        out.with_room(range.len());
+        for (index, span) in self.spans(place, range, |size| size.ids) {
+            out.extend_from_slice(&self.part(index).1[span]);
+        }
+    }
+
+    /// Returns the offset in bytes of a character of the segment at a place; that of its end if it has not so many.
+    pub(super) fn offset(&self, (index, before): Place, character: usize) -> usize {
+        let rest = character - before.characters;
+        let size = self.closed.get(index).map(|each| each.size);
+        if size.is_some_and(|size| size.bytes == size.characters) {
+            return before.bytes + rest;
+        }
+        let (text, _) = self.part(index);
+        let offset = text.char_indices().nth(rest).map(|(offset, _)| offset);
+        before.bytes + offset.unwrap_or(text.len())
+    }
+
+    /// Returns how many bytes the text and another have in common at their start.
+    pub(super) fn common_start(&self, text: &str) -> usize {
+        let mut same = 0;
+        for index in 0..=self.closed.len() {
+            let part = self.part(index).0.as_bytes();
+            let rest = &text.as_bytes()[same..];
+            if rest.starts_with(part) {
+                same += part.len();
+                continue;
+            }
+            let pairs = part.iter().zip(rest);
+            return same + pairs.take_while(|(left, right)| left == right).count();
+        }
+        same
+    }
+
+    /// Returns how many bytes the text and another have in common at their end, at most `most`.
+    pub(super) fn common_end(&self, text: &str, most: usize) -> usize {
+        let text = text.as_bytes();
+        let mut same = 0;
+        for index in (0..=self.closed.len()).rev() {
+            let part = self.part(index).0.as_bytes();
+            let rest = &text[..text.len() - same];
+            if same + part.len() <= most && rest.ends_with(part) {
+                same += part.len();
+                continue;
+            }
+            let pairs = part.iter().rev().zip(rest.iter().rev());
+            let pairs = pairs.take(most - same);
+            return same + pairs.take_while(|(left, right)| left == right).count();
+        }
+        same
+    }
+
+    /// Puts fresh segments in the place of old ones, and a fresh tail in that of the end of the text from a place on. The text
+    /// before the mark becomes a segment once it has `segment` bytes.
+    pub(super) fn replace(
+        &mut self,
+        replaced: Range<usize>,
+        before: Size,
+        fresh: Fresh,
+        segment: usize,
+    ) {
+        let Fresh { mut closed, tail } = fresh;
+        let is_behind_mark = before.bytes > self.size.bytes;
+        let joins = is_behind_mark && closed.is_empty();
+        let closes = |mark: Size| mark.bytes >= segment;
+        // Whatever needs memory comes first: nothing is changed if there is none.
+        closed.with_room(2);
+        if let Some(tail) = &tail {
+            let mark = if joins {
+                self.tail.text.with_room(tail.text.len());
+                self.tail.ids.with_room(tail.ids.len());
+                self.tail.mark.and(tail.mark)
+            } else {
+                tail.mark
+            };
+            if closes(mark) || !closed.is_empty() || !replaced.is_empty() {
+                Arc::make_mut(&mut self.closed).with_room(closed.len() + 2);
+            }
+        } else {
+            Arc::make_mut(&mut self.closed).with_room(closed.len());
+        }
+
+        if let Some(tail) = tail {
+            self.tail.text.truncate(self.tail.mark.bytes);
+            self.tail.ids.truncate(self.tail.mark.ids);
+            if joins {
+                self.tail.text.push_str(&tail.text);
+                self.tail.ids.extend_from_slice(&tail.ids);
+                self.tail.mark = self.tail.mark.and(tail.mark);
+            } else {
+                if is_behind_mark {
+                    closed.insert(0, Sized::new(&self.tail.text, &self.tail.ids));
+                }
+                self.tail = tail;
+            }
+            let mark = self.tail.mark;
+            if closes(mark) {
+                let (text, ids) = (&mut self.tail.text, &mut self.tail.ids);
+                closed.push(Sized::new(&text[..mark.bytes], &ids[..mark.ids]));
+                text.drain(..mark.bytes);
+                ids.drain(..mark.ids);
+                self.tail.mark = Size::default();
+            }
+        }
+        if replaced.is_empty() && closed.is_empty() {
+            return;
+        }
+        let old = self.size_of(replaced.clone());
+        let new = closed.iter().map(|each| each.size);
+        self.size = new.fold(self.size.without(old), Size::and);
+        Arc::make_mut(&mut self.closed).splice(replaced, closed);
+    }
+}
