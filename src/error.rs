@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::ops::Range;
 
 use crate::checkpoint::Interrupted;
 use crate::token::TokenId;
@@ -522,6 +523,49 @@ pub enum DecodeError {
     UnknownToken(TokenId),
     /// Memory for the bytes could not be allocated.
     OutOfMemory(OutOfMemory),
+}
+
+/// Why a session could not be changed.
+#[derive(Debug)]
+pub enum SessionError {
+    /// Text could not be encoded, or ids could not be decoded.
+    Text(CanonicalError),
+    /// The edit begins or ends inside the text of pinned ids.
+    Pinned {
+        /// The characters of that text.
+        pinned: Range<usize>,
+        /// Those that were to be replaced.
+        edited: Range<usize>,
+    },
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(error) => error.fmt(f),
+            Self::Pinned { pinned, edited } => write!(
+                f,
+                "characters {} to {} are the text of appended token IDs, which are kept as they are, so characters {} to {} \
+                 cannot be replaced: expected a range with all of them or none; to end the text inside, expected the end of \
+                 one of these tokens",
+                pinned.start, pinned.end, edited.start, edited.end
+            ),
+        }
+    }
+}
+
+impl Error for SessionError {}
+
+impl From<EncodeError> for SessionError {
+    fn from(error: EncodeError) -> Self {
+        Self::Text(error.into())
+    }
+}
+
+impl From<DecodeError> for SessionError {
+    fn from(error: DecodeError) -> Self {
+        Self::Text(error.into())
+    }
 }
 
 /// Why ids could not be compared with those of their text.

@@ -41,7 +41,7 @@ pub(crate) fn run(mut input: Input) {
     };
     let size = input.pick(&[1, 4, 30, 1024]);
     let way = input.below(2);
-    let mut session = Session::new(Arc::clone(&encoder), policy.clone()).with_segments_of(size);
+    let mut session = Session::with_segments_of(size, Arc::clone(&encoder), policy.clone());
     let mut stream = StreamEncoder::new(Arc::clone(&encoder), policy.clone());
     let cache = PrefixCache::new(3_000, 0)
         .with_segments_of(size)
@@ -92,6 +92,14 @@ pub(crate) fn run(mut input: Input) {
         if stream.push(&new, &mut emitted).is_ok() {
             taken += &new;
         }
+    }
+    // Ids that are appended stay, whatever stands around them.
+    let all = ids.repeat(2);
+    session.append_ids(&ids).expect("they have tokens");
+    if session.append(&text).is_ok() {
+        let mut pinned = Vec::new();
+        session.push_ids(0..all.len().min(session.count()), &mut pinned);
+        assert_eq!(pinned, all, "{text:?}");
     }
     match (whole(&encoder, &policy, &taken), stream.flush(&mut emitted)) {
         (Ok(expected), Ok(())) => assert_eq!(emitted, expected, "{taken:?}"),

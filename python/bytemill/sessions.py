@@ -11,6 +11,8 @@ from bytemill._arguments import check_type
 from bytemill._backend import CorePrefixCache
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     import numpy.typing as npt
     from typing_extensions import Buffer
@@ -58,6 +60,9 @@ class Session:
     encoding says that nothing reaches across them, whatever stands around. Most text has such a place every
     few characters. Where it has none, in a run of letters for example, or with a custom pattern, the text
     since the last one is encoded again; `is_incremental` says whether an encoding has any.
+
+    Token IDs that a model has sampled can be appended as they are, with `append_ids`. They keep their place,
+    whatever encoding their text would give, and `first_drift` tells where that is something else.
 
     A session has state: one thread at a time may use it, and a call meanwhile raises RuntimeError. `fork`
     gives each thread its own.
@@ -112,6 +117,57 @@ class Session:
         self._half = half_of(text) if text else self._half
         return changed
 
+    def append_ids(self, tokens: Sequence[int]) -> Update:
+        r"""Appends token IDs as they are, such as those that a model has sampled, and their text.
+
+        They stay as they are: text before them is encoded as at its end, which is what the model has seen,
+        and text behind them begins anew. A special token's ID is that token, whatever `allowed_special` says.
+
+            >>> import bytemill
+            >>> session = bytemill.get_encoding("o200k_base").session("Answer:\n")
+            >>> session.append_ids([71, 6053])
+            Update(start=2, stop=2, ids=[71, 6053])
+            >>> session.text, session.first_drift()
+            ('Answer:\nhello', 2)
+
+        Args:
+            tokens: Token IDs. Where they end inside of a character, `text` has U+FFFD until further ones
+                complete it.
+
+        Returns:
+            The change to the token IDs, which is these at the end.
+
+        Raises:
+            UnknownTokenError, OverflowError, TypeError: Same as `decode_bytes`. As after every error, the
+                session is as it was.
+            RuntimeError: Another thread uses the session.
+
+        Complexity:
+            O(n) for n token IDs.
+        """
+        changed = Update(*self._core.append_ids(tokens))
+        if changed.ids:
+            self._half = ""
+        return changed
+
+    def first_drift(self) -> int | None:
+        """Returns the index of the first token ID that encoding the text would not give.
+
+        A program that encodes `text` again, with the same `allowed_special`, works with other token IDs from
+        this index on. Special tokens that are not allowed count as drift: a session for chats has
+        `allowed_special="all"`.
+
+        Returns:
+            The index, or `None` if there is none, as in all sessions without appended token IDs.
+
+        Raises:
+            RuntimeError: Another thread uses the session.
+
+        Complexity:
+            That of encoding the text, or O(1) without appended token IDs.
+        """
+        return self._core.first_drift()
+
     def update(self, text: str) -> Update:
         """Replaces all of the text. Where it begins and ends as before, it is not encoded again.
 
@@ -125,6 +181,7 @@ class Session:
             The change to the token IDs.
 
         Raises:
+            ValueError: The change begins or ends inside of the text of appended token IDs.
             DisallowedSpecialTokenError, TypeError, RuntimeError: Same as `append`.
 
         Complexity:
@@ -146,7 +203,9 @@ class Session:
             The change to the token IDs.
 
         Raises:
-            ValueError: The range is not in the text.
+            ValueError: The range is not in the text, or begins or ends inside of the text of appended token
+                IDs, all of which or none are replaced. At the end of the text, `truncate` may also keep the
+                first of these.
             DisallowedSpecialTokenError, TypeError, RuntimeError: Same as `append`.
 
         Complexity:
@@ -224,9 +283,12 @@ class Session:
         return self._core.is_incremental
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the encoding, the options and the text; loading encodes it."""
-        text = self.text
-        return resumed, (self._encoding, *self._options, text[:-1] + self._half if self._half else text)
+        """Pickles the encoding, the options, the text and appended token IDs; loading encodes the text."""
+        parts = self._core.pinned()
+        text, tokens = parts[-1]
+        if self._half:
+            parts[-1] = (text[:-1] + self._half, tokens)
+        return resumed, (self._encoding, *self._options, parts)
 
     def __copy__(self) -> Session:
         """Same as `fork`."""
@@ -438,7 +500,14 @@ def half_of(text: str) -> str:
 
 
 def resumed(
-    encoding: Encodes, allowed_special: AllowedSpecial, disallowed_special: DisallowedSpecial, text: str
+    encoding: Encodes,
+    allowed_special: AllowedSpecial,
+    disallowed_special: DisallowedSpecial,
+    parts: list[tuple[str, list[int]]],
 ) -> Session:
-    """Makes a session that was pickled."""
-    return encoding.session(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+    """Makes a session that was pickled, of texts with the token IDs that were appended behind each."""
+    session = encoding.session("", allowed_special=allowed_special, disallowed_special=disallowed_special)
+    for text, tokens in parts:
+        session.append(text)
+        session.append_ids(tokens)
+    return session

@@ -32,7 +32,7 @@ impl Encoder {
     ) -> Result<Option<usize>, CanonicalError> {
         let mut expected = Vec::new();
         for (start, gap) in self.gaps(ids) {
-            let (bytes, before) = self.bytes_of_gap(ids, start, gap)?;
+            let bytes = self.bytes_of_gap(ids, start, gap.len())?;
             let text = valid_start(&bytes);
             let is_whole = is_finished || start + gap.len() < ids.len();
             let end = if is_whole {
@@ -41,7 +41,7 @@ impl Encoder {
                 self.last_cut(text, 0, &Disallowed::Nothing).unwrap_or(0)
             };
             expected.clear();
-            self.encode_passage(&text[..end], before, &mut expected)?;
+            self.encode_gap_at(start, &text[..end], &mut expected)?;
             let pairs = gap.iter().zip(&expected);
             let same = pairs.take_while(|(id, expected)| id == expected).count();
             if same < expected.len() || is_whole && same < gap.len() {
@@ -69,9 +69,9 @@ impl Encoder {
             out.with_room(start - end)
                 .extend_from_slice(&ids[end..start]);
             end = start + gap.len();
-            let (bytes, before) = self.bytes_of_gap(ids, start, gap)?;
+            let bytes = self.bytes_of_gap(ids, start, gap.len())?;
             match simdutf8::basic::from_utf8(&bytes) {
-                Ok(text) => self.encode_passage(text, before, out)?,
+                Ok(text) => self.encode_gap_at(start, text, out)?,
                 Err(_) => self.encode_bytes(&bytes, out)?,
             }
         }
@@ -101,14 +101,8 @@ impl Encoder {
     fn apart(&self) -> (Vec<u64>, Vec<TokenId>) {
         let special = self.special_tokens.iter().map(|(_, id)| id);
         let added = self.added().into_iter().flat_map(AddedTokens::all);
-        // Of a tokenizer.json, added tokens come first; of ranks, the ordinary token of an id that is both.
-        let is_ordinary = |id| {
-            self.vocabulary
-                .bytes(id)
-                .is_some_and(|bytes| !bytes.is_empty())
-        };
         let apart = special.chain(added);
-        let apart = apart.filter(|&id| self.file_decoder().is_some() || !is_ordinary(id));
+        let apart = apart.filter(|&id| !self.is_ordinary(id));
         let mut apart = memory::collect(apart);
         apart.sort_unstable();
         let mut filter = memory::filled(0, FILTER_BITS / 64);
@@ -119,43 +113,88 @@ impl Encoder {
         (filter, apart)
     }
 
-    /// Returns the bytes of the ids of a gap, and what stands before them.
+    /// Returns whether an id is that of a special or added token, and of no ordinary one.
+    pub(super) fn stands_apart(&self, id: TokenId) -> bool {
+        let is_special = self.special_tokens.text(id).is_some();
+        let is_added = || self.added().is_some_and(|added| added.text(id).is_some());
+        (is_special || is_added()) && !self.is_ordinary(id)
+    }
+
+    /// Of a `tokenizer.json`, added tokens come first; of ranks, the ordinary token of an id that is both.
+    fn is_ordinary(&self, id: TokenId) -> bool {
+        let has_bytes = |id| {
+            let bytes = self.vocabulary.bytes(id);
+            bytes.is_some_and(|bytes| !bytes.is_empty())
+        };
+        self.file_decoder().is_none() && has_bytes(id)
+    }
+
+    /// Returns the bytes of ids that stand behind another: those of special and added tokens, and of the gaps between these.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub(super) fn decode_behind(
+        &self,
+        before: Option<TokenId>,
+        ids: &[TokenId],
+    ) -> Result<Vec<u8>, DecodeError> {
+        let mut all = Vec::new();
+        all.with_room(ids.len() + 1).extend(before);
+        let (mut start, mut bytes) = (all.len(), Vec::new());
+        all.extend_from_slice(ids);
+        while start < all.len() {
+            let gap = all[start..].iter();
+            let length = gap.take_while(|&&id| !self.stands_apart(id)).count();
+            let (length, part) = match length {
+                0 => (1, self.decode(&all[start..=start])?),
+                _ => (length, self.bytes_of_gap(&all, start, length)?),
+            };
+            bytes.with_room(part.len()).extend_from_slice(&part);
+            start += length;
+        }
+        Ok(bytes)
+    }
+
+    /// Returns the bytes of some of the ids, which have no special or added token among them.
     fn bytes_of_gap(
         &self,
         ids: &[TokenId],
         start: usize,
-        gap: &[TokenId],
-    ) -> Result<(Vec<u8>, Before), DecodeError> {
+        length: usize,
+    ) -> Result<Vec<u8>, DecodeError> {
+        let gap = &ids[start..start + length];
         if start == 0 {
-            return Ok((self.decode(gap)?, Before::Nothing));
+            return self.decode(gap);
         }
         let pipeline = self.pipeline.as_deref();
-        if pipeline.is_some_and(Prepared::starts_each_gap) {
+        if pipeline.is_some_and(Prepared::starts_each_gap) && self.stands_apart(ids[start - 1]) {
             // It is decoded as if nothing stood before it: a space that is put there is taken away.
-            return Ok((self.decode(gap)?, Before::Token));
+            return self.decode(gap);
         }
         // Some decoders treat the first token as no other.
-        let behind = &ids[start - 1..start + gap.len()];
-        let bytes = match self.decode_with_offsets(behind) {
+        let behind = &ids[start - 1..start + length];
+        match self.decode_with_offsets(behind) {
             Some(decoded) => {
                 let (text, starts) = decoded?;
-                text.chars()
-                    .skip(starts[1])
-                    .collect::<String>()
-                    .into_bytes()
+                let rest = text.chars().skip(starts[1]);
+                Ok(rest.collect::<String>().into_bytes())
             }
-            None => self.decode_part(gap, false)?,
-        };
-        Ok((bytes, Before::Token))
+            None => self.decode_part(gap, false),
+        }
     }
 
-    /// Appends the ids of a text in which special tokens are ordinary text.
-    fn encode_passage(
+    /// Appends the ids of a text, in which special tokens are ordinary text, that begins at the id with an index.
+    fn encode_gap_at(
         &self,
+        index: usize,
         text: &str,
-        before: Before,
         ids: &mut Vec<TokenId>,
     ) -> Result<(), CanonicalError> {
+        let before = if index == 0 {
+            Before::Nothing
+        } else {
+            Before::Token
+        };
         let passage = Passage { text, before };
         self.with_workspace(|workspace| {
             self.append(workspace, passage, &Allowed::Nothing, ids, usize::MAX)

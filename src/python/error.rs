@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use crate::error::{
     CanonicalError, DecodeError, EncodeError, JsonLinesError, NormalizerError, OutOfMemory,
-    PatternError, TrainError, VocabularyError,
+    PatternError, SessionError, TrainError, VocabularyError,
 };
 use crate::huggingface::FileError;
 use crate::sentencepiece::ModelError;
@@ -115,6 +115,15 @@ impl From<CanonicalError> for PyErr {
         match error {
             CanonicalError::Decode(error) => error.into(),
             CanonicalError::Encode(error) => error.into(),
+        }
+    }
+}
+
+impl From<SessionError> for PyErr {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Text(error) => error.into(),
+            SessionError::Pinned { .. } => PyValueError::new_err(error.to_string()),
         }
     }
 }

@@ -22,6 +22,7 @@ mod model_cuts;
 mod normal_forms;
 #[cfg(target_os = "linux")]
 mod page_ends;
+mod pinned;
 mod pipeline_cuts;
 mod pipelines;
 mod prefix_caches;

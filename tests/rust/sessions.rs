@@ -7,7 +7,7 @@ use bytemill::encode::Encoder;
 use bytemill::encode::session::{Session, Update};
 use bytemill::encode::special::{Allowed, Disallowed, Policy, SpecialTokens};
 use bytemill::encode::stream::StreamEncoder;
-use bytemill::error::EncodeError;
+use bytemill::error::{EncodeError, SessionError};
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
 
@@ -84,7 +84,7 @@ struct Mirror {
 
 impl Mirror {
     /// Compares the answer of an operation that should have made a text of the one before.
-    fn check(&mut self, policy: &Policy, text: String, answer: Result<Update, EncodeError>) {
+    fn check(&mut self, policy: &Policy, text: String, answer: Result<Update, SessionError>) {
         let encoder = Arc::clone(self.session.encoder());
         match (expected(&encoder, policy, &text), answer) {
             (Ok(ids), Ok(update)) => {
@@ -154,7 +154,7 @@ impl Mirror {
 
 fn try_script(encoder: Encoder, policy: &Policy, random: &mut Random, steps: usize) {
     let size = *random.pick(&[1, 16, 100, 1024]);
-    let session = Session::new(Arc::new(encoder), policy.clone()).with_segments_of(size);
+    let session = Session::with_segments_of(size, Arc::new(encoder), policy.clone());
     let (text, ids) = (String::new(), Vec::new());
     let mut mirror = Mirror { session, text, ids };
     let mut forks = Vec::new();
@@ -198,11 +198,11 @@ fn scripts_for_pipelines() {
         };
         for policy in policies(&encoder)? {
             let text = pipeline_cuts::text(&mut random, 2000);
-            let session = Session::new(
+            let session = Session::with_segments_of(
+                *random.pick(&[1, 16, 100, 1024]),
                 Arc::new(pipeline_cuts::encoder(&mut Random::new(seed), seed)?),
                 policy.clone(),
-            )
-            .with_segments_of(*random.pick(&[1, 16, 100, 1024]));
+            );
             let mut mirror = Mirror {
                 session,
                 text: String::new(),

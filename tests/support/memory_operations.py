@@ -204,6 +204,8 @@ def grown(encoding: bytemill.Encoding, text: str) -> object:
         lambda: session.append(text[half:]),
         lambda: session.edit(10, 20, "others"),
         lambda: session.update(text + " the end"),
+        lambda: session.append_ids(fork.tolist()),
+        lambda: session.append("more"),
     ]
     for step in steps:
         before = (session.text, session.tolist())
@@ -212,7 +214,13 @@ def grown(encoding: bytemill.Encoding, text: str) -> object:
         except MemoryError:
             assert (session.text, session.tolist()) == before
             raise
-    return session.tolist(), session.ids.tolist(), session.count_after(text), fork.tolist()
+    return (
+        session.tolist(),
+        session.ids.tolist(),
+        session.count_after(text),
+        session.first_drift(),
+        fork.tolist(),
+    )
 
 
 def streamed(encoding: bytemill.Encoding, text: str) -> object:

@@ -15,19 +15,30 @@
 //!
 //! Segments are shared by the copies of a session, of which a few can be made in the time of one: only the tail is copied.
 //! Where a text has no cuts, all of it is tail, and is encoded anew with every change.
+//!
+//! **Pinned ids** are taken as they are, such as those that a model has sampled. They divide the text: each **stretch** of
+//! text between them is encoded by itself, the one before them as at the end of a text, which is what the model has seen.
+//!
+//! ```text
+//! stretch [pinned ids] stretch [pinned ids] stretch
+//! ```
 
+mod pinned;
 mod segments;
+mod stretch;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use segments::{Fresh, Place, START, Segments, Size, Sized, Tail};
+use pinned::{Addition, Pinned};
+use segments::{START, Size};
+use stretch::{Change, Stretch};
 
 pub(super) use segments::Segment;
 
 use super::special::Policy;
-use super::{Encoder, Passage};
-use crate::error::EncodeError;
+use super::{Before, Encoder, Passage};
+use crate::error::{DecodeError, EncodeError, SessionError};
 use crate::token::TokenId;
 use crate::util::memory::Growable;
 
@@ -46,276 +57,23 @@ pub struct Update {
     pub ids: Vec<TokenId>,
 }
 
-/// A text that changes, with its ids.
-#[derive(Clone, Debug)]
-pub struct Session {
+impl Update {
+    /// Returns how many of `count` ids there are afterwards.
+    fn count_after(&self, count: usize) -> usize {
+        count - (self.stop - self.start) + self.ids.len()
+    }
+}
+
+/// How the texts of a session are encoded.
+#[derive(Debug)]
+struct Rules {
     encoder: Arc<Encoder>,
     policy: Policy,
     /// Bytes of a segment, at least.
     segment: usize,
-    text: Segments,
 }
 
-/// An edit of the text as it is, encoded.
-#[derive(Debug)]
-pub struct Edit {
-    /// Its change to the ids.
-    pub update: Update,
-    /// The segments that are replaced, and what stands before the first.
-    replaced: Range<usize>,
-    before: Size,
-    fresh: Fresh,
-}
-
-impl Edit {
-    /// The edit that leaves a text of `count` ids as it is.
-    fn nothing(count: usize) -> Self {
-        let (start, stop) = (count, count);
-        Self {
-            update: Update {
-                start,
-                stop,
-                ids: Vec::new(),
-            },
-            replaced: 0..0,
-            before: Size::default(),
-            fresh: Fresh::default(),
-        }
-    }
-}
-
-impl Session {
-    /// Starts with no text. All texts are encoded under one `policy`.
-    pub fn new(encoder: Arc<Encoder>, policy: Policy) -> Self {
-        Self {
-            encoder,
-            policy,
-            segment: SEGMENT,
-            text: Segments::default(),
-        }
-    }
-
-    /// Keeps the text in segments of other sizes, as tests have them.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_segments_of(self, bytes: usize) -> Self {
-        let segment = bytes;
-        Self { segment, ..self }
-    }
-
-    /// The encoder.
-    pub fn encoder(&self) -> &Arc<Encoder> {
-        &self.encoder
-    }
-
-    /// Number of ids.
-    pub fn count(&self) -> usize {
-        self.text.count()
-    }
-
-    /// Number of bytes of the text.
-    pub fn len(&self) -> usize {
-        self.text.len()
-    }
-
-    /// True if there is no text.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Number of characters of the text.
-    pub fn characters(&self) -> usize {
-        self.text.characters()
-    }
-
-    /// The text.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        self.text.push_text(START, 0..self.len(), &mut text);
-        text
-    }
-
-    /// Appends a range of the ids.
-    pub fn push_ids(&self, range: Range<usize>, out: &mut Vec<TokenId>) {
-        self.text.push_ids(START, range, out);
-    }
-
-    /// Returns the range in bytes of a range of characters, at most up to the end of the text.
-    ///
-    /// # Complexity
-    /// O(n / 1,024 + 1,024) for n bytes.
-    pub fn byte_range(&self, characters: Range<usize>) -> Range<usize> {
-        let of = |size: &Size| size.characters;
-        let start = self.text.locate(START, characters.start, of);
-        let end = self.text.locate(start, characters.end, of);
-        self.text.offset(start, characters.start)..self.text.offset(end, characters.end)
-    }
-
-    /// Appends text.
-    ///
-    /// # Errors
-    /// As [`edit`](Self::edit).
-    pub fn append(&mut self, text: &str) -> Result<Update, EncodeError> {
-        let end = self.len();
-        self.edit(end..end, text)
-    }
-
-    /// Replaces all of the text: what it begins and ends with as before is not encoded again.
-    ///
-    /// # Errors
-    /// As [`edit`](Self::edit).
-    ///
-    /// # Complexity
-    /// As comparing the texts, and [`edit`](Self::edit).
-    pub fn update(&mut self, text: &str) -> Result<Update, EncodeError> {
-        let (range, new) = self.change_to(text);
-        self.edit(range, new)
-    }
-
-    /// Returns the bytes to replace, and by what, so that the text becomes another.
-    pub fn change_to<'t>(&self, text: &'t str) -> (Range<usize>, &'t str) {
-        let mut start = self.text.common_start(text);
-        while !text.is_char_boundary(start) {
-            start -= 1;
-        }
-        let most = (self.len() - start).min(text.len() - start);
-        let mut same = self.text.common_end(text, most);
-        while !text.is_char_boundary(text.len() - same) {
-            same -= 1;
-        }
-        (start..self.len() - same, &text[start..text.len() - same])
-    }
-
-    /// Returns how many ids there would be behind [`append`](Self::append).
-    ///
-    /// # Errors
-    /// As [`edit`](Self::edit).
-    pub fn count_after(&self, text: &str) -> Result<usize, EncodeError> {
-        let before = self.text.marked();
-        let rest = [self.text.open(), text].concat();
-        self.refuse(&rest, before.characters)?;
-        let passage = Passage::part(&rest, before.bytes == 0);
-        let allowed = &self.policy.allowed;
-        let encoder = &self.encoder;
-        let count = encoder.with_workspace(|workspace| {
-            encoder.count_while(workspace, passage, allowed, |_| true)
-        })?;
-        Ok(before.ids + count)
-    }
-
-    /// Replaces the bytes in `range`, which are whole characters, by a text.
-    ///
-    /// # Errors
-    /// [`EncodeError`] as from encoding the whole text; the session is as before then.
-    ///
-    /// # Complexity
-    /// As encoding the new text and 2 KiB, and O(n / 1,024) for n bytes of text.
-    ///
-    /// # Panics
-    /// If the range is not one of the text.
-    pub fn edit(&mut self, range: Range<usize>, new: &str) -> Result<Update, EncodeError> {
-        let edit = self.prepare(range, new)?;
-        Ok(self.apply(edit))
-    }
-
-    /// Encodes what an [edit](Self::edit) changes, which [`apply`](Self::apply) does.
-    ///
-    /// # Errors
-    /// As [`edit`](Self::edit).
-    ///
-    /// # Panics
-    /// If the range is not one of the text.
-    pub fn prepare(&self, range: Range<usize>, new: &str) -> Result<Edit, EncodeError> {
-        assert!(
-            range.start <= range.end && range.end <= self.len(),
-            "{range:?} is not in a text of {} bytes",
-            self.len()
-        );
-        if range.is_empty() && new.is_empty() {
-            return Ok(Edit::nothing(self.count()));
-        }
-        let place = self.place_before(range.start);
-        let (first, before) = place;
-        let (mut next, mut end) = self.place_behind(place, range.end);
-        let mut middle = String::new();
-        self.text
-            .push_text(place, before.bytes..range.start, &mut middle);
-        middle.with_room(new.len()).push_str(new);
-        self.text.push_text(place, range.end..end, &mut middle);
-        while end < self.len() && !self.is_border(&mut middle, next) {
-            let (text, _) = self.text.part(next);
-            middle.with_room(text.len()).push_str(text);
-            end += text.len();
-            next += 1;
-        }
-        let reaches_end = end == self.len();
-        self.refuse(&middle, before.characters)?;
-        let fresh = self.encode(&middle, before.bytes == 0, reaches_end)?;
-
-        let replaced = first..next.min(self.text.tail());
-        let stop = if reaches_end {
-            self.count()
-        } else {
-            before.ids + self.text.size_of(replaced.clone()).ids
-        };
-        let mut old = Vec::new();
-        self.text.push_ids(place, before.ids..stop, &mut old);
-        Ok(Edit {
-            update: difference(before.ids, &old, fresh.ids()),
-            replaced,
-            before,
-            fresh,
-        })
-    }
-
-    /// Makes a [prepared](Self::prepare) edit of this text.
-    pub fn apply(&mut self, edit: Edit) -> Update {
-        let Edit {
-            update,
-            replaced,
-            before,
-            fresh,
-        } = edit;
-        self.text.replace(replaced, before, fresh, self.segment);
-        update
-    }
-
-    /// Returns where to encode from for an edit at `start`: the last border before it, which may be the mark.
-    fn place_before(&self, start: usize) -> Place {
-        let marked = self.text.marked();
-        if start > marked.bytes {
-            return (self.text.tail(), marked);
-        }
-        self.text
-            .locate(START, start.saturating_sub(1), |size| size.bytes)
-    }
-
-    /// Returns where to encode to for an edit that ends at `end`: the first border behind it, with the segment there, or the
-    /// end of the text.
-    fn place_behind(&self, place: Place, end: usize) -> (usize, usize) {
-        let (index, before) = self.text.locate(place, end, |size| size.bytes);
-        let next = index + 1;
-        if index == self.text.tail() {
-            return (next, self.len());
-        }
-        (next, before.bytes + self.text.part(index).0.len())
-    }
-
-    /// Returns whether a text that ends before a segment may be one by itself.
-    fn is_border(&self, text: &mut String, next: usize) -> bool {
-        let length = text.len();
-        // Of many small segments, each would have its own overhead.
-        if length < self.segment / 4 {
-            return false;
-        }
-        let after = self.text.part(next).0.chars().next();
-        text.push(after.expect("the text goes on"));
-        let range = length..length + 1;
-        let is_cut = self.cuts(text, range).next().is_some();
-        text.truncate(length);
-        is_cut
-    }
-
+impl Rules {
     fn cuts<'a>(&'a self, text: &'a str, range: Range<usize>) -> impl Iterator<Item = usize> {
         self.encoder
             .cuts_under(text, range, &self.policy.disallowed)
@@ -327,48 +85,527 @@ impl Session {
         let refused = special.refuse(text, &self.policy.disallowed);
         refused.map_err(|error| error.behind(before))
     }
+}
 
-    /// Encodes text that stands between two cuts or the ends of the text.
-    fn encode(&self, text: &str, is_start: bool, is_end: bool) -> Result<Fresh, EncodeError> {
-        let encoder = &self.encoder;
-        encoder.with_workspace(|workspace| {
-            let mut ids = Vec::new();
-            let mut append = |range: Range<usize>, ids: &mut Vec<TokenId>| {
-                let is_start = is_start && range.start == 0;
-                let passage = Passage::part(&text[range], is_start);
-                let allowed = &self.policy.allowed;
-                encoder.append(workspace, passage, allowed, ids, usize::MAX)
-            };
-            let (mut closed, mut start) = (Vec::new(), 0);
-            while start + self.segment < text.len() {
-                let Some(cut) = self.cuts(text, start + self.segment..text.len()).next() else {
-                    break;
-                };
-                ids.clear();
-                append(start..cut, &mut ids)?;
-                closed
-                    .with_room(1)
-                    .push(Sized::new(&text[start..cut], &ids));
-                start = cut;
-            }
-            ids.clear();
-            if !is_end {
-                append(start..text.len(), &mut ids)?;
-                closed.with_room(1).push(Sized::new(&text[start..], &ids));
-                return Ok(Fresh { closed, tail: None });
-            }
-            let policy = &self.policy.disallowed;
-            let mark = encoder.last_cut(text, start, policy).unwrap_or(start);
-            append(start..mark, &mut ids)?;
-            let before = Size::of(&text[start..mark], &ids);
-            append(mark..text.len(), &mut ids)?;
-            let tail = Some(Tail {
-                text: text[start..].to_owned(),
-                ids,
-                mark: before,
-            });
-            Ok(Fresh { closed, tail })
+/// A text that changes, with its ids.
+#[derive(Clone, Debug)]
+pub struct Session {
+    rules: Arc<Rules>,
+    /// Each stretch with the pinned ids behind it.
+    closed: Arc<Vec<(Stretch, Arc<Pinned>)>>,
+    /// The sizes of these.
+    size: Size,
+    last: Stretch,
+}
+
+/// An edit of the text as it is, encoded.
+#[derive(Debug)]
+pub struct Edit {
+    /// Its change to the ids.
+    pub update: Update,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Nothing,
+    /// Of the stretch with a number, which is joined with some behind it.
+    Text {
+        number: usize,
+        joined: usize,
+        change: Change,
+    },
+    /// Ids are pinned at the end.
+    Pin(Addition),
+    /// The pinned ids behind the stretch with a number become these, and the text ends.
+    Cut {
+        number: usize,
+        pinned: Pinned,
+    },
+}
+
+impl Session {
+    /// Starts with no text. All texts are encoded under one `policy`.
+    pub fn new(encoder: Arc<Encoder>, policy: Policy) -> Self {
+        Self::with_rules(Rules {
+            encoder,
+            policy,
+            segment: SEGMENT,
         })
+    }
+
+    /// As [`new`](Self::new), with segments of another size, as tests have them.
+    #[doc(hidden)]
+    pub fn with_segments_of(segment: usize, encoder: Arc<Encoder>, policy: Policy) -> Self {
+        Self::with_rules(Rules {
+            encoder,
+            policy,
+            segment,
+        })
+    }
+
+    fn with_rules(rules: Rules) -> Self {
+        Self {
+            rules: Arc::new(rules),
+            closed: Arc::default(),
+            size: Size::default(),
+            last: Stretch::new(Before::Nothing),
+        }
+    }
+
+    /// The encoder.
+    pub fn encoder(&self) -> &Arc<Encoder> {
+        &self.rules.encoder
+    }
+
+    /// Number of ids.
+    pub fn count(&self) -> usize {
+        self.size.ids + self.last.text.count()
+    }
+
+    /// Number of bytes of the text.
+    pub fn len(&self) -> usize {
+        self.size.bytes + self.last.text.len()
+    }
+
+    /// True if there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of characters of the text.
+    pub fn characters(&self) -> usize {
+        self.size.characters + self.last.text.characters()
+    }
+
+    /// The text. Pinned ids that end inside of a character have U+FFFD there.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        text.with_room(self.len());
+        self.parts().for_each(|part| text.push_str(part));
+        text
+    }
+
+    /// The parts of the text, in order.
+    fn parts(&self) -> impl DoubleEndedIterator<Item = &str> {
+        let closed = self.closed.iter().flat_map(|(stretch, pinned)| {
+            let pinned = std::iter::once(pinned.text());
+            stretch.text.parts().chain(pinned)
+        });
+        closed.chain(self.last.text.parts())
+    }
+
+    /// The stretches of text with the sizes of all that stands before each, and the pinned ids behind it.
+    fn stretches(&self) -> impl Iterator<Item = (&Stretch, Size, Option<&Pinned>)> {
+        let mut before = Size::default();
+        let closed = self.closed.iter().map(move |(stretch, pinned)| {
+            let here = before;
+            before = here.and(stretch.text.size()).and(pinned.size());
+            (stretch, here, Some(&**pinned))
+        });
+        closed.chain([(&self.last, self.size, None)])
+    }
+
+    /// Returns the stretch with a number, and the sizes of what stands before it.
+    fn stretch(&self, number: usize) -> (&Stretch, Size) {
+        if number == self.closed.len() {
+            return (&self.last, self.size);
+        }
+        let found = self.stretches().nth(number);
+        let (stretch, before, _) = found.expect("it is the number of one");
+        (stretch, before)
+    }
+
+    /// Appends a range of the ids.
+    pub fn push_ids(&self, range: Range<usize>, out: &mut Vec<TokenId>) {
+        out.with_room(range.len());
+        let within = |start: usize, count: usize| {
+            let behind = |end: usize| end.saturating_sub(start).min(count);
+            behind(range.start)..behind(range.end)
+        };
+        if range.start >= self.size.ids {
+            // Nearly always, at the end of the text.
+            let inside = within(self.size.ids, self.last.text.count());
+            return self.last.text.push_ids(START, inside, out);
+        }
+        for (stretch, before, pinned) in self.stretches() {
+            let count = stretch.text.count();
+            let inside = within(before.ids, count);
+            if !inside.is_empty() {
+                stretch.text.push_ids(START, inside, out);
+            }
+            if let Some(pinned) = pinned {
+                let inside = within(before.ids + count, pinned.ids().len());
+                out.extend_from_slice(&pinned.ids()[inside]);
+            }
+        }
+    }
+
+    /// Returns the range in bytes of a range of characters, at most up to the end of the text.
+    ///
+    /// # Complexity
+    /// O(n / 1,024 + 1,024) for n bytes.
+    pub fn byte_range(&self, characters: Range<usize>) -> Range<usize> {
+        let start = self.offset(characters.start);
+        start..start.max(self.offset(characters.end))
+    }
+
+    /// Returns the offset in bytes of a character, or of the end of the text.
+    fn offset(&self, character: usize) -> usize {
+        if character >= self.size.characters {
+            let rest = character - self.size.characters;
+            return self.size.bytes + self.last.text.offset_of(rest);
+        }
+        for (stretch, before, pinned) in self.stretches() {
+            let rest = character - before.characters;
+            let size = stretch.text.size();
+            if rest <= size.characters {
+                return before.bytes + stretch.text.offset_of(rest);
+            }
+            let (rest, pinned) = (rest - size.characters, pinned.expect("it is before those"));
+            if rest < pinned.size().characters {
+                return before.bytes + size.bytes + pinned.offset(rest);
+            }
+        }
+        self.len()
+    }
+
+    /// Appends text.
+    ///
+    /// # Errors
+    /// [`EncodeError`] as from encoding the whole text; the session is as before then.
+    pub fn append(&mut self, text: &str) -> Result<Update, SessionError> {
+        let end = self.len();
+        self.edit(end..end, text)
+    }
+
+    /// Appends ids as they are, whether encoding their text gives them or not.
+    ///
+    /// # Errors
+    /// [`DecodeError::UnknownToken`]; the session is as before then.
+    ///
+    /// # Complexity
+    /// O(ids).
+    pub fn append_ids(&mut self, ids: &[TokenId]) -> Result<Update, DecodeError> {
+        let edit = self.prepare_ids(ids)?;
+        Ok(self.apply(edit))
+    }
+
+    /// Replaces all of the text: what it begins and ends with as before is not encoded again.
+    ///
+    /// # Errors
+    /// As [`edit`](Self::edit).
+    ///
+    /// # Complexity
+    /// As comparing the texts, and [`edit`](Self::edit).
+    pub fn update(&mut self, text: &str) -> Result<Update, SessionError> {
+        let (range, new) = self.change_to(text);
+        self.edit(range, new)
+    }
+
+    /// Returns the bytes to replace, and by what, so that the text becomes another.
+    pub fn change_to<'t>(&self, text: &'t str) -> (Range<usize>, &'t str) {
+        let mut start = segments::common_start(self.parts(), text);
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        if let Err(number) = self.place(start) {
+            // Text that begins as the pinned ids behind it may as well stand before them.
+            let (stretch, before) = self.stretch(number);
+            let place = before.bytes + stretch.text.len();
+            let rest = self.len() - place;
+            if segments::common_end(self.parts().rev(), text, rest.min(text.len() - place)) == rest
+            {
+                start = place;
+            }
+        }
+        let most = (self.len() - start).min(text.len() - start);
+        let mut same = segments::common_end(self.parts().rev(), text, most);
+        while !text.is_char_boundary(text.len() - same) {
+            same -= 1;
+        }
+        (start..self.len() - same, &text[start..text.len() - same])
+    }
+
+    /// Returns how many ids there would be behind [`append`](Self::append).
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub fn count_after(&self, text: &str) -> Result<usize, SessionError> {
+        let end = self.len();
+        let edit = self.prepare(end..end, text)?;
+        Ok(edit.update.count_after(self.count()))
+    }
+
+    /// Replaces the bytes in `range`, which are whole characters, by a text.
+    ///
+    /// # Errors
+    /// [`EncodeError`] as from encoding the whole text; [`SessionError::Pinned`] if the range begins or ends inside the text of
+    /// pinned ids, unless it is the end of the text and one of them begins there. The session is as before then.
+    ///
+    /// # Complexity
+    /// As encoding the new text and 2 KiB, and O(n / 1,024) for n bytes of text.
+    ///
+    /// # Panics
+    /// If the range is not one of the text.
+    pub fn edit(&mut self, range: Range<usize>, new: &str) -> Result<Update, SessionError> {
+        let edit = self.prepare(range, new)?;
+        Ok(self.apply(edit))
+    }
+
+    /// Encodes what an [edit](Self::edit) changes, which [`apply`](Self::apply) does.
+    ///
+    /// # Errors
+    /// As [`edit`](Self::edit).
+    ///
+    /// # Panics
+    /// If the range is not one of the text.
+    pub fn prepare(&self, range: Range<usize>, new: &str) -> Result<Edit, SessionError> {
+        assert!(
+            range.start <= range.end && range.end <= self.len(),
+            "{range:?} is not in a text of {} bytes",
+            self.len()
+        );
+        if range.is_empty() && new.is_empty() {
+            return Ok(self.nothing());
+        }
+        let (number, start) = match self.place(range.start) {
+            Ok(place) => place,
+            Err(inside) if new.is_empty() && range.end == self.len() => {
+                return self.cut(inside, range);
+            }
+            Err(inside) => return Err(self.pinned_error(inside, range)),
+        };
+        let (stretch, before) = self.stretch(number);
+        let length = stretch.text.len();
+        let end = range.end - before.bytes;
+        if end <= length {
+            let change = stretch.prepare(&self.rules, before.characters, start..end, new)?;
+            return Ok(self.edit_of(number, number, change));
+        }
+        // Whole pinned ids are replaced as well: what stands behind them joins this stretch.
+        let (other, end) = match self.place(range.end) {
+            Ok(place) => place,
+            Err(inside) => return Err(self.pinned_error(inside, range)),
+        };
+        let behind = &self.stretch(other).0.text;
+        let mut text = new.to_owned();
+        behind.push_text(START, end..behind.len(), &mut text);
+        let change = stretch.prepare(&self.rules, before.characters, start..length, &text)?;
+        Ok(self.edit_of(number, other, change))
+    }
+
+    /// Decodes ids that are [appended](Self::append_ids), which [`apply`](Self::apply) does.
+    ///
+    /// # Errors
+    /// As [`append_ids`](Self::append_ids).
+    pub fn prepare_ids(&self, ids: &[TokenId]) -> Result<Edit, DecodeError> {
+        if ids.is_empty() {
+            return Ok(self.nothing());
+        }
+        let addition = match self.last_pinned() {
+            Some(pinned) => pinned.further(self.encoder(), ids)?,
+            None => self.new_pinned().further(self.encoder(), ids)?,
+        };
+        let mut update = self.nothing().update;
+        update.ids.with_room(ids.len()).extend_from_slice(ids);
+        let kind = Kind::Pin(addition);
+        Ok(Edit { update, kind })
+    }
+
+    /// Makes a [prepared](Self::prepare) edit of this text.
+    pub fn apply(&mut self, edit: Edit) -> Update {
+        let Edit { update, kind } = edit;
+        match kind {
+            Kind::Nothing => {}
+            Kind::Text {
+                number,
+                joined,
+                change,
+            } => {
+                let rules = &self.rules;
+                if number == self.closed.len() {
+                    self.last.apply(rules, change);
+                    return update;
+                }
+                let closed = Arc::make_mut(&mut self.closed);
+                closed[number].0.apply(rules, change);
+                if number + joined == closed.len() {
+                    closed.truncate(number + 1);
+                    let (stretch, _) = closed.pop().expect("it is one of them");
+                    self.last = stretch;
+                } else {
+                    // The pinned ids behind the last of those that are joined stay.
+                    closed[number].1 = Arc::clone(&closed[number + joined].1);
+                    closed.drain(number + 1..=number + joined);
+                }
+                self.resize();
+            }
+            Kind::Pin(addition) => {
+                let new = self.last_pinned().is_none().then(|| self.new_pinned());
+                let closed = Arc::make_mut(&mut self.closed);
+                if let Some(new) = new {
+                    let next = Stretch::new(Before::Nothing);
+                    closed.with_room(1);
+                    self.size = self.size.and(self.last.text.size());
+                    closed.push((std::mem::replace(&mut self.last, next), Arc::new(new)));
+                }
+                let (_, pinned) = closed.last_mut().expect("there is one");
+                let pinned = Arc::make_mut(pinned);
+                self.size = self.size.without(pinned.size());
+                pinned.add(addition);
+                self.size = self.size.and(pinned.size());
+                self.last = Stretch::new(pinned.before_text(&self.rules.encoder));
+            }
+            Kind::Cut { number, pinned } => {
+                self.last = Stretch::new(pinned.before_text(self.encoder()));
+                let closed = Arc::make_mut(&mut self.closed);
+                closed.truncate(number + 1);
+                closed[number].1 = Arc::new(pinned);
+                self.resize();
+            }
+        }
+        update
+    }
+
+    /// Returns the index of the first id that encoding the text would not give, under the special tokens that the session
+    /// allows; `None` if there is none, as without pinned ids.
+    ///
+    /// # Errors
+    /// [`EncodeError::Interrupted`].
+    ///
+    /// # Complexity
+    /// That of encoding the text, if ids are pinned.
+    pub fn first_drift(&self) -> Result<Option<usize>, EncodeError> {
+        if self.closed.is_empty() {
+            return Ok(None);
+        }
+        let (mut ids, mut expected) = (Vec::new(), Vec::new());
+        self.push_ids(0..self.count(), &mut ids);
+        let allowed = &self.rules.policy.allowed;
+        self.encoder()
+            .encode(&self.text(), allowed, &mut expected)?;
+        let pairs = ids.iter().zip(&expected);
+        let same = pairs.take_while(|(id, expected)| id == expected).count();
+        Ok((same < ids.len() || same < expected.len()).then_some(same))
+    }
+
+    /// Returns the stretches of text, each with the pinned ids behind it; the last has none.
+    pub fn pinned(&self) -> impl Iterator<Item = (String, &[TokenId])> {
+        self.stretches().map(|(stretch, _, pinned)| {
+            let mut text = String::new();
+            stretch
+                .text
+                .push_text(START, 0..stretch.text.len(), &mut text);
+            (text, pinned.map_or(&[][..], Pinned::ids))
+        })
+    }
+
+    /// The edit that leaves the text as it is.
+    fn nothing(&self) -> Edit {
+        let (start, stop) = (self.count(), self.count());
+        let ids = Vec::new();
+        Edit {
+            update: Update { start, stop, ids },
+            kind: Kind::Nothing,
+        }
+    }
+
+    /// Returns the edit that makes a change to a stretch, which is joined with those up to another.
+    fn edit_of(&self, number: usize, other: usize, change: Change) -> Edit {
+        let (_, before) = self.stretch(number);
+        let start = before.ids + change.before.ids;
+        let stop = if number == other {
+            before.ids + change.stop
+        } else {
+            let (stretch, before) = self.stretch(other);
+            before.ids + stretch.text.count()
+        };
+        let mut old = Vec::new();
+        self.push_ids(start..stop, &mut old);
+        Edit {
+            update: difference(start, &old, change.fresh.ids()),
+            kind: Kind::Text {
+                number,
+                joined: other - number,
+                change,
+            },
+        }
+    }
+
+    /// Returns the stretch that has an offset, with the offset in it: between text and pinned ids that of the text, between two
+    /// texts the last. The number of the pinned ids whose text has it inside is an error.
+    fn place(&self, offset: usize) -> Result<(usize, usize), usize> {
+        if offset >= self.size.bytes {
+            return Ok((self.closed.len(), offset - self.size.bytes));
+        }
+        let mut place = Err(0);
+        for (number, (stretch, before, _)) in self.stretches().enumerate() {
+            if before.bytes > offset {
+                break;
+            }
+            let within = offset - before.bytes;
+            place = if within <= stretch.text.len() {
+                Ok((number, within))
+            } else {
+                Err(number)
+            };
+        }
+        place
+    }
+
+    /// Ends the text inside of pinned ids, at the start of `range`.
+    fn cut(&self, number: usize, range: Range<usize>) -> Result<Edit, SessionError> {
+        let (stretch, before) = self.stretch(number);
+        let behind = before.and(stretch.text.size());
+        let pinned = &self.closed[number].1;
+        let cut = pinned.cut(&self.rules.encoder, range.start - behind.bytes)?;
+        let Some(cut) = cut else {
+            return Err(self.pinned_error(number, range));
+        };
+        let update = Update {
+            start: behind.ids + cut.ids().len(),
+            stop: self.count(),
+            ids: Vec::new(),
+        };
+        let kind = Kind::Cut {
+            number,
+            pinned: cut,
+        };
+        Ok(Edit { update, kind })
+    }
+
+    /// The pinned ids at the end, if no text stands behind them.
+    fn last_pinned(&self) -> Option<&Pinned> {
+        let (_, pinned) = self.closed.last()?;
+        self.last.text.is_empty().then_some(pinned)
+    }
+
+    /// Pinned ids without any, behind the end.
+    fn new_pinned(&self) -> Pinned {
+        let (mut before, count) = (Vec::new(), self.count());
+        self.push_ids(count.saturating_sub(1)..count, &mut before);
+        Pinned::new(before.pop())
+    }
+
+    /// Adds the sizes up again.
+    fn resize(&mut self) {
+        let sizes = self.closed.iter();
+        let sizes = sizes.map(|(stretch, pinned)| stretch.text.size().and(pinned.size()));
+        self.size = sizes.fold(Size::default(), Size::and);
+    }
+
+    /// The error of an edit that begins or ends inside pinned ids.
+    fn pinned_error(&self, number: usize, range: Range<usize>) -> SessionError {
+        let (stretch, before) = self.stretch(number);
+        let start = before.characters + stretch.text.characters();
+        let end = start + self.closed[number].1.size().characters;
+        let text = self.text();
+        let character = |offset: usize| text[..offset].chars().count();
+        SessionError::Pinned {
+            pinned: start..end,
+            edited: character(range.start)..character(range.end),
+        }
     }
 }
 

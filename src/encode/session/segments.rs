@@ -31,7 +31,7 @@ impl Size {
         }
     }
 
-    fn without(self, other: Self) -> Self {
+    pub(super) fn without(self, other: Self) -> Self {
         Self {
             bytes: self.bytes - other.bytes,
             characters: self.characters - other.characters,
@@ -121,6 +121,25 @@ pub(super) struct Segments {
 }
 
 impl Segments {
+    /// The sizes of all of it.
+    pub(super) fn size(&self) -> Size {
+        Size {
+            bytes: self.len(),
+            characters: self.characters(),
+            ids: self.count(),
+        }
+    }
+
+    /// Returns whether there is neither text nor an id.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The parts of the text, in order.
+    pub(super) fn parts(&self) -> impl DoubleEndedIterator<Item = &str> {
+        (0..=self.closed.len()).map(|index| self.part(index).0)
+    }
+
     /// Number of ids.
     pub(super) fn count(&self) -> usize {
         self.size.ids + self.tail.ids.len()
@@ -145,11 +164,6 @@ impl Segments {
     /// The sizes of the text before the mark.
     pub(super) fn marked(&self) -> Size {
         self.size.and(self.tail.mark)
-    }
-
-    /// The text behind the mark.
-    pub(super) fn open(&self) -> &str {
-        &self.tail.text[self.tail.mark.bytes..]
     }
 
     /// The sizes of some segments together.
@@ -228,8 +242,14 @@ impl Segments {
         }
     }
 
+    /// Returns the offset in bytes of a character, or of the end of the text.
+    pub(super) fn offset_of(&self, character: usize) -> usize {
+        let place = self.locate(START, character, |size| size.characters);
+        self.offset(place, character)
+    }
+
     /// Returns the offset in bytes of a character of the segment at a place; that of its end if it has not so many.
-    pub(super) fn offset(&self, (index, before): Place, character: usize) -> usize {
+    fn offset(&self, (index, before): Place, character: usize) -> usize {
         let rest = character - before.characters;
         let size = self.closed.get(index).map(|each| each.size);
         if size.is_some_and(|size| size.bytes == size.characters) {
@@ -238,40 +258,6 @@ impl Segments {
         let (text, _) = self.part(index);
         let offset = text.char_indices().nth(rest).map(|(offset, _)| offset);
         before.bytes + offset.unwrap_or(text.len())
-    }
-
-    /// Returns how many bytes the text and another have in common at their start.
-    pub(super) fn common_start(&self, text: &str) -> usize {
-        let mut same = 0;
-        for index in 0..=self.closed.len() {
-            let part = self.part(index).0.as_bytes();
-            let rest = &text.as_bytes()[same..];
-            if rest.starts_with(part) {
-                same += part.len();
-                continue;
-            }
-            let pairs = part.iter().zip(rest);
-            return same + pairs.take_while(|(left, right)| left == right).count();
-        }
-        same
-    }
-
-    /// Returns how many bytes the text and another have in common at their end, at most `most`.
-    pub(super) fn common_end(&self, text: &str, most: usize) -> usize {
-        let text = text.as_bytes();
-        let mut same = 0;
-        for index in (0..=self.closed.len()).rev() {
-            let part = self.part(index).0.as_bytes();
-            let rest = &text[..text.len() - same];
-            if same + part.len() <= most && rest.ends_with(part) {
-                same += part.len();
-                continue;
-            }
-            let pairs = part.iter().rev().zip(rest.iter().rev());
-            let pairs = pairs.take(most - same);
-            return same + pairs.take_while(|(left, right)| left == right).count();
-        }
-        same
     }
 
     /// Puts fresh segments in the place of old ones, and a fresh tail in that of the end of the text from a place on. The text
@@ -334,4 +320,40 @@ impl Segments {
         self.size = new.fold(self.size.without(old), Size::and);
         Arc::make_mut(&mut self.closed).splice(replaced, closed);
     }
+}
+
+/// Returns how many bytes a text in parts and another have in common at their start.
+pub(super) fn common_start<'a>(parts: impl Iterator<Item = &'a str>, text: &str) -> usize {
+    let mut same = 0;
+    for part in parts {
+        let (part, rest) = (part.as_bytes(), &text.as_bytes()[same..]);
+        if rest.starts_with(part) {
+            same += part.len();
+            continue;
+        }
+        let pairs = part.iter().zip(rest);
+        return same + pairs.take_while(|(left, right)| left == right).count();
+    }
+    same
+}
+
+/// Returns how many bytes a text, whose last part comes first, and another have in common at their end, at most `most`.
+pub(super) fn common_end<'a>(
+    parts: impl Iterator<Item = &'a str>,
+    text: &str,
+    most: usize,
+) -> usize {
+    let text = text.as_bytes();
+    let mut same = 0;
+    for part in parts {
+        let (part, rest) = (part.as_bytes(), &text[..text.len() - same]);
+        if same + part.len() <= most && rest.ends_with(part) {
+            same += part.len();
+            continue;
+        }
+        let pairs = part.iter().rev().zip(rest.iter().rev());
+        let pairs = pairs.take(most - same);
+        return same + pairs.take_while(|(left, right)| left == right).count();
+    }
+    same
 }

@@ -225,6 +225,44 @@ impl CoreSession {
         })
     }
 
+    /// Appends ids as they are.
+    #[pyo3(signature = (tokens, /))]
+    fn append_ids<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Change<'py>> {
+        guarded(|| {
+            let (py, ids) = (tokens.py(), TokenIds::from_py(tokens)?);
+            let ids = ids.as_slice()?;
+            self.change(py, ids.len() * BYTES_PER_ID, |session| {
+                session.prepare_ids(ids)
+            })
+        })
+    }
+
+    /// Returns the index of the first id that encoding the text would not give.
+    #[pyo3(signature = (/))]
+    fn first_drift(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+        guarded(|| {
+            let session = self.session.lock()?;
+            let session = &*session;
+            run(py, session.len(), || session.first_drift())
+        })
+    }
+
+    /// Returns the texts between pinned ids, each with those behind it.
+    #[pyo3(signature = (/))]
+    fn pinned<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Vec<(Bound<'py, PyString>, Bound<'py, PyList>)>> {
+        guarded(|| {
+            let session = self.session.lock()?;
+            let interned = &self.core.get().interned;
+            let pinned = session.pinned();
+            pinned
+                .map(|(text, ids)| Ok((new_string(py, &text)?, interned.list(py, ids)?)))
+                .collect()
+        })
+    }
+
     #[pyo3(signature = (text, /))]
     fn update<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Change<'py>> {
         guarded(|| {

@@ -1,0 +1,181 @@
+//! A text of a session between pinned ids, in segments, and how an edit of it is encoded.
+
+use std::ops::Range;
+
+use super::segments::{Fresh, Place, START, Segments, Size, Sized, Tail};
+use super::{Before, Passage, Rules};
+use crate::error::EncodeError;
+use crate::token::TokenId;
+use crate::util::memory::Growable;
+
+/// A text that is encoded by itself.
+#[derive(Clone, Debug)]
+pub(super) struct Stretch {
+    pub(super) text: Segments,
+    before: Before,
+}
+
+/// A part of a stretch, encoded anew.
+#[derive(Debug)]
+pub(super) struct Change {
+    /// The segments that are replaced, and what stands before the first.
+    replaced: Range<usize>,
+    pub(super) before: Size,
+    pub(super) fresh: Fresh,
+    /// Index behind the last id that is replaced.
+    pub(super) stop: usize,
+}
+
+impl Stretch {
+    /// Starts with no text, behind something.
+    pub(super) fn new(before: Before) -> Self {
+        let text = Segments::default();
+        Self { text, before }
+    }
+
+    /// Encodes what replacing some bytes by a text changes. `characters` of other text stand before this one.
+    ///
+    /// # Errors
+    /// [`EncodeError`] as from encoding the text.
+    pub(super) fn prepare(
+        &self,
+        rules: &Rules,
+        characters: usize,
+        range: Range<usize>,
+        new: &str,
+    ) -> Result<Change, EncodeError> {
+        let length = self.text.len();
+        let place = self.place_before(range.start);
+        let (first, before) = place;
+        let (mut next, mut end) = self.place_behind(place, range.end);
+        let mut middle = String::new();
+        self.text
+            .push_text(place, before.bytes..range.start, &mut middle);
+        middle.with_room(new.len()).push_str(new);
+        self.text.push_text(place, range.end..end, &mut middle);
+        while end < length && !self.is_border(rules, &mut middle, next) {
+            let (text, _) = self.text.part(next);
+            middle.with_room(text.len()).push_str(text);
+            end += text.len();
+            next += 1;
+        }
+        let reaches_end = end == length;
+        rules.refuse(&middle, characters + before.characters)?;
+        let fresh = self.encode(rules, &middle, before.bytes == 0, reaches_end)?;
+
+        let replaced = first..next.min(self.text.tail());
+        let stop = if reaches_end {
+            self.text.count()
+        } else {
+            before.ids + self.text.size_of(replaced.clone()).ids
+        };
+        Ok(Change {
+            replaced,
+            before,
+            fresh,
+            stop,
+        })
+    }
+
+    /// Makes a [prepared](Self::prepare) change.
+    pub(super) fn apply(&mut self, rules: &Rules, change: Change) {
+        let Change {
+            replaced,
+            before,
+            fresh,
+            ..
+        } = change;
+        self.text.replace(replaced, before, fresh, rules.segment);
+    }
+
+    /// Returns where to encode from for an edit at `start`: the last border before it, which may be the mark.
+    fn place_before(&self, start: usize) -> Place {
+        let marked = self.text.marked();
+        if start > marked.bytes {
+            return (self.text.tail(), marked);
+        }
+        self.text
+            .locate(START, start.saturating_sub(1), |size| size.bytes)
+    }
+
+    /// Returns where to encode to for an edit that ends at `end`: the first border behind it, with the segment there, or the
+    /// end of the text.
+    fn place_behind(&self, place: Place, end: usize) -> (usize, usize) {
+        let (index, before) = self.text.locate(place, end, |size| size.bytes);
+        let next = index + 1;
+        if index == self.text.tail() {
+            return (next, self.text.len());
+        }
+        (next, before.bytes + self.text.part(index).0.len())
+    }
+
+    /// Returns whether a text that ends before a segment may be one by itself.
+    fn is_border(&self, rules: &Rules, text: &mut String, next: usize) -> bool {
+        let length = text.len();
+        // Of many small segments, each would have its own overhead.
+        if length < rules.segment / 4 {
+            return false;
+        }
+        let after = self.text.part(next).0.chars().next();
+        text.push(after.expect("the text goes on"));
+        let range = length..length + 1;
+        let is_cut = rules.cuts(text, range).next().is_some();
+        text.truncate(length);
+        is_cut
+    }
+
+    /// The start of this text, or a part of it from a cut on.
+    fn passage<'t>(&self, text: &'t str, is_start: bool) -> Passage<'t> {
+        let before = if is_start { self.before } else { Before::Text };
+        Passage { text, before }
+    }
+
+    /// Encodes text that stands between two cuts or the ends of the text.
+    fn encode(
+        &self,
+        rules: &Rules,
+        text: &str,
+        is_start: bool,
+        is_end: bool,
+    ) -> Result<Fresh, EncodeError> {
+        let (encoder, segment) = (&rules.encoder, rules.segment);
+        encoder.with_workspace(|workspace| {
+            let mut ids = Vec::new();
+            let mut append = |range: Range<usize>, ids: &mut Vec<TokenId>| {
+                let is_start = is_start && range.start == 0;
+                let passage = self.passage(&text[range], is_start);
+                let allowed = &rules.policy.allowed;
+                encoder.append(workspace, passage, allowed, ids, usize::MAX)
+            };
+            let (mut closed, mut start) = (Vec::new(), 0);
+            while start + segment < text.len() {
+                let Some(cut) = rules.cuts(text, start + segment..text.len()).next() else {
+                    break;
+                };
+                ids.clear();
+                append(start..cut, &mut ids)?;
+                closed
+                    .with_room(1)
+                    .push(Sized::new(&text[start..cut], &ids));
+                start = cut;
+            }
+            ids.clear();
+            if !is_end {
+                append(start..text.len(), &mut ids)?;
+                closed.with_room(1).push(Sized::new(&text[start..], &ids));
+                return Ok(Fresh { closed, tail: None });
+            }
+            let policy = &rules.policy.disallowed;
+            let mark = encoder.last_cut(text, start, policy).unwrap_or(start);
+            append(start..mark, &mut ids)?;
+            let before = Size::of(&text[start..mark], &ids);
+            append(mark..text.len(), &mut ids)?;
+            let tail = Some(Tail {
+                text: text[start..].to_owned(),
+                ids,
+                mark: before,
+            });
+            Ok(Fresh { closed, tail })
+        })
+    }
+}

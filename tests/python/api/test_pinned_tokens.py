@@ -1,0 +1,136 @@
+"""Token IDs that are appended to a session as they are."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import unicodedata
+
+import numpy as np
+import pytest
+
+import bytemill
+from bytemill import Encoding, UnknownTokenError, Update
+from support.open_models import LOADED, encoding_of
+
+PROMPT = "What is the capital of Japan?\nAnswer:"
+ANSWER = " The capital is Tokyo (東京), naïve 🙂"
+
+
+@pytest.fixture(scope="module")
+def o200k() -> Encoding:
+    return bytemill.get_encoding("o200k_base")
+
+
+def test_sampled_tokens_stay(o200k: Encoding) -> None:
+    session = o200k.session(PROMPT, allowed_special="all")
+    prompt = o200k.encode(PROMPT)
+    # Not the tokens of the text: each byte by itself.
+    sampled = [o200k.encode_single_token(bytes([byte])) for byte in ANSWER.encode()]
+    assert session.append_ids(sampled) == Update(len(prompt), len(prompt), sampled)
+    assert session.tolist() == prompt + sampled
+    assert session.text == PROMPT + ANSWER
+    assert session.first_drift() == len(prompt)
+    session.append_ids([o200k.eot_token])
+    session.append("\nWhat else?")
+    assert session.tolist() == [*prompt, *sampled, o200k.eot_token, *o200k.encode("\nWhat else?")]
+    assert session.text == f"{PROMPT}{ANSWER}<|endoftext|>\nWhat else?"
+    assert session.count_after(" more") == session.fork().append(" more").stop + 1
+    fork = session.fork()
+    loaded = pickle.loads(pickle.dumps(session))  # noqa: S301
+    for each in (fork, loaded):
+        assert (each.tolist(), each.text) == (session.tolist(), session.text)
+        each.append_ids(sampled[:1])
+        each.append("!")
+        assert each.first_drift() == len(prompt)
+    assert session.text.endswith("?")
+
+
+def test_characters_that_tokens_cut(o200k: Encoding) -> None:
+    session = o200k.session()
+    texts = []
+    for byte in "é🙂".encode():
+        session.append_ids([o200k.encode_single_token(bytes([byte]))])
+        texts.append(session.text)
+    assert texts == ["\ufffd", "é", "é\ufffd", "é\ufffd", "é\ufffd", "é🙂"]
+    assert session.truncate(1) == Update(2, 6, [])
+    assert session.text == "é"
+    session.append("\ud83d")
+    session.append_ids([220])
+    session.append("\ude42")
+    assert session.text == "é\ufffd \ufffd"
+
+
+def test_what_a_template_makes_of_a_conversation(o200k: Encoding) -> None:
+    session = o200k.session("<|user|>Hi<|assistant|>", allowed_special="all")
+    # " Hel" and "lo".
+    sampled = [*o200k.encode(" Hel"), *o200k.encode("lo")]
+    session.append_ids(sampled)
+    update = session.update("<|user|>Hi<|assistant|> Hello<|user|>Bye")
+    assert update.ids == o200k.encode("<|user|>Bye")
+    assert session.first_drift() == update.start - 2
+    # Pinned tokens stay, or the call is refused and changes nothing.
+    with pytest.raises(ValueError, match="characters 23 to 29 are the text of appended token IDs"):
+        session.update("<|user|>Hi<|assistant|> Help")
+    with pytest.raises(ValueError, match="so characters 25 to 26 cannot be replaced"):
+        session.edit(25, 26, "x")
+    assert session.text == "<|user|>Hi<|assistant|> Hello<|user|>Bye"
+    session.truncate(27)
+    assert session.tolist()[-1:] == sampled[:1]
+    with pytest.raises(ValueError, match="appended token IDs"):
+        session.truncate(25)
+    session.update("<|user|>")
+    assert session.first_drift() is None
+
+
+def test_wrong_tokens_change_nothing(o200k: Encoding) -> None:
+    session = o200k.session("a")
+    for tokens, error in [
+        ([0, 10**7], UnknownTokenError),
+        ([-1], OverflowError),
+        (["a"], TypeError),
+        (1, TypeError),
+    ]:
+        with pytest.raises(error):
+            session.append_ids(tokens)  # type: ignore[arg-type]
+    assert session.append_ids([]) == Update(1, 1, [])
+    assert session.append_ids(np.array([0], dtype=np.uint32)).ids == [0]  # type: ignore[arg-type]
+    assert session.text == "a!"
+
+
+# Their special tokens are found in normalized text, or look at the text around them.
+LOOK_AROUND = [
+    "llama-2",
+    "codellama",
+    "prefix space",
+    "flags",
+    "flags, not special",
+    "flags, prepended",
+    "flags, metaspace",
+]
+
+
+@pytest.mark.parametrize("family", LOADED)
+def test_every_kind_of_file(family: str) -> None:
+    encoding = encoding_of(family)
+    numbers = random.Random(family)  # noqa: S311
+    special = sorted(encoding.special_tokens_set)
+    session = encoding.session(allowed_special="all")
+    text = ""
+    for _ in range(6):
+        part = " ".join(numbers.choice(["word", "12", "東京", "a.b", "naïve"]) for _ in range(5))
+        token = numbers.choice(special) if special else ""
+        session.append(part)
+        before = session.tolist()
+        tokens = [encoding.encode_single_token(token)] if token else []
+        assert session.append_ids(tokens) == Update(len(before), len(before), tokens)
+        assert session.tolist() == before + tokens
+        text += part + token
+    whole = encoding.encode(text, allowed_special="all")
+    if family in LOOK_AROUND:
+        assert session.tolist() != whole
+        assert session.first_drift() is not None
+        return
+    assert session.tolist() == whole
+    assert session.first_drift() is None
+    assert unicodedata.normalize("NFC", session.text) == text
