@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 RUST = ["encode", "split", "pattern", "decode", "train", "special", "fit", "json", "batch"]
 RUST += ["normalize", "chain", "model", "pieces", "files", "stored", "sentences", "words", "scores"]
-RUST += ["session"]
+RUST += ["session", "growth"]
 PYTHON = ["loaders", "methods", "trainers"]
 TRIPLE = "x86_64-unknown-linux-gnu"
 
@@ -42,6 +42,9 @@ OPTIONS = "detect_stack_use_after_return=0:malloc_context_size=3"
 # An input that takes more time or memory is a finding.
 SECONDS = 25
 MEGABYTES = 3_000
+
+# The exit code of libFuzzer that was interrupted.
+INTERRUPTED = 72
 
 
 def build() -> Path:
@@ -87,6 +90,9 @@ def run_rust(program: Path, target: str, seconds: float) -> dict[str, Any]:
                 totals["notes"].append(f"{path.name} does not reproduce")
             else:
                 totals["findings"].append(str(path.relative_to(HERE)))
+        if once["code"] == INTERRUPTED:
+            totals["notes"].append("interrupted")
+            break
         if once["code"] and not once["findings"]:
             totals["findings"].append(f"exit code {once['code']}, see corpus/{target}.log")
     if not totals["notes"]:

@@ -9,6 +9,7 @@ measured. Figures are medians of calls.
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 import sys
 from collections.abc import Callable, Sequence
@@ -127,10 +128,27 @@ def edits(encoding: bytemill.Encoding, text: str) -> list[Timing]:
         ("append", f"`append` of {APPENDED} characters", append),
         ("edit", "`edit` of 5 characters in the middle", median(edit_at(session, middle), 500)),
         ("count_after", f"`count_after` {APPENDED} characters", median(counted(session, parts), 1_000)),
-        ("fork", "`fork`", median(lambda _: session.fork(), 1_000)),
+        # The clock takes as long as one.
+        ("fork", "`fork`", median(lambda _: [session.fork() for _ in range(100)], 100) / 100),
         ("update", "`update`, 8 characters changed", median(alternating(session, text, other), 50)),
     ]
     return [Timing(key=key, title=title, microseconds=spent) for key, title, spent in figures]
+
+
+def runs(encoding: bytemill.Encoding) -> list[Timing]:
+    """Measures `append` at the end of runs that have no place where text can be cut."""
+    numbers = random.Random(0)  # noqa: S311
+    figures = []
+    for name, symbols in (("letters", "abcdefghijklmnopqrstuvwxyz"), ("blanks", " ")):
+        text = "".join(numbers.choices(symbols, k=LONG))
+        session = encoding.session(text)
+        part = text[:APPENDED]
+        spent = median(lambda _, part=part, session=session: session.append(part), 1_000)  # type: ignore[misc]
+        if session.tolist() != encoding.encode(session.text):
+            raise AssertionError("a session gives other token IDs")
+        title = f"`append` of {APPENDED} {name}, behind {LONG:,}"
+        figures.append(Timing(key=f"run, {name}", title=title, microseconds=spent))
+    return figures
 
 
 def edit_at(session: bytemill.Session, middle: int) -> Callable[[int], object]:
@@ -211,6 +229,7 @@ def measured(corpus: Path | None) -> list[Timing]:
     return [
         *conversations(encoding, turns(both)),
         *edits(encoding, long),
+        *runs(encoding),
         *streams(encoding, first[:1_000_000]),
         *checks(encoding, long),
     ]
@@ -261,10 +280,13 @@ def judged(figures: Sequence[Timing]) -> list[Judged]:
 
     return [
         limit("append 256 characters to 4 million", "append", 5),
+        limit("append 256 letters to 4 million without a cut", "run, letters", 20),
+        limit("append 256 blanks to 4 million", "run, blanks", 20),
         limit("edit in the middle of 4 million", "edit", 20),
         limit("fork", "fork", 0.3),
         ratio("a turn from the cache, array", "turn, array", "turn, cache, array", 20),
         ratio("a turn from the cache, list", "turn, list", "turn, cache, list", 3),
+        limit("update of a conversation of 780,800 characters", "turn, update", 60),
         speed("push of 16 characters", "push, 16", 25),
         ratio("push of 4,096 characters, compared with encoding", "encode, 4096", "push, 4096", 0.9),
         speed("is_canonical", "is_canonical", 300),

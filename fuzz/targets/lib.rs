@@ -9,6 +9,7 @@ mod decode;
 mod encode;
 mod files;
 mod fit;
+mod growth;
 mod input;
 mod json;
 mod model;
@@ -39,7 +40,7 @@ use input::Input;
 type Target = (&'static str, fn(Input));
 
 /// All targets.
-const TARGETS: [Target; 19] = [
+const TARGETS: [Target; 20] = [
     ("encode", encode::run),
     ("split", split::run),
     ("pattern", pattern::run),
@@ -59,6 +60,7 @@ const TARGETS: [Target; 19] = [
     ("words", words::run),
     ("scores", scores::run),
     ("session", session::run),
+    ("growth", growth::run),
 ];
 
 /// Runs a target on an input.

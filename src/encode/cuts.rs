@@ -17,9 +17,6 @@ use super::special::Disallowed;
 /// Bytes that are searched for a cut of a text to divide it.
 const SEARCH_BYTES: usize = 1 << 16;
 
-/// Bytes that are searched first for the last cut: most text has one there.
-const NEAR: usize = 32;
-
 impl Encoder {
     /// Returns the offsets in `range` where `text` can be cut, in order: its ids are those of `text[..cut]` followed by
     /// those of `text[cut..]`, if this is known to [follow](Self::encode_after_cut) other text, whatever special tokens
@@ -28,13 +25,10 @@ impl Encoder {
     /// # Complexity
     /// O(range) for all of them.
     pub fn cuts(&self, text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
-        // Sums of scores run through a text: what they are at a cut is not known behind it.
-        let known = self.vocabulary.chunks().is_none();
-        let cuts = known.then(|| self.splitter.cuts(text, range));
-        cuts.into_iter().flatten().filter(move |&offset| {
-            let (before, after) = beside(text, offset);
-            self.keeps_apart(&text[..offset], before, after)
-        })
+        let cuts = self.may_be_cut().then(|| self.splitter.cuts(text, range));
+        cuts.into_iter()
+            .flatten()
+            .filter(move |&cut| self.keeps_apart(text, cut))
     }
 
     /// Returns the first of the [`cuts`](Self::cuts) at `from` or after it, if there is one within 64 KiB.
@@ -74,10 +68,7 @@ impl Encoder {
         disallowed: &Disallowed,
     ) -> impl Iterator<Item = usize> {
         let cuts = self.cuts(text, range);
-        cuts.filter(move |&cut| {
-            let (before, after) = beside(text, cut);
-            !disallowed.reaches_across(before, after)
-        })
+        cuts.filter(move |&cut| disallowed.keeps_apart(beside(text, cut)))
     }
 
     /// Returns the last of the [`cuts_under`](Self::cuts_under) behind `from`.
@@ -90,21 +81,30 @@ impl Encoder {
         from: usize,
         disallowed: &Disallowed,
     ) -> Option<usize> {
-        let (mut end, mut width) = (text.len(), NEAR);
-        while end > from + 1 {
-            let start = end.saturating_sub(width).max(from + 1);
-            let last = self.cuts_under(text, start..end, disallowed).last();
-            if last.is_some() {
-                return last;
-            }
-            (end, width) = (start, 2 * width);
+        if !self.may_be_cut() {
+            return None;
         }
-        None
+        let mut cuts = self
+            .splitter
+            .cuts_backwards(text.as_bytes(), from + 1..text.len());
+        cuts.find(|&cut| self.is_apart(text, cut, disallowed))
     }
 
-    /// Returns whether text can be cut between two characters that the splitter separates, the last of `left` and the first
-    /// behind it.
-    fn keeps_apart(&self, left: &str, before: char, after: char) -> bool {
+    /// Returns whether a text may be cut wherever its splitter and all that happens before keep both sides apart: sums of
+    /// scores run through a text, and what they are at a cut is not known behind it.
+    fn may_be_cut(&self) -> bool {
+        self.vocabulary.chunks().is_none()
+    }
+
+    /// Returns whether nothing but pieces reaches across a place, disallowed strings included.
+    pub(super) fn is_apart(&self, text: &str, place: usize, disallowed: &Disallowed) -> bool {
+        self.keeps_apart(text, place) && disallowed.keeps_apart(beside(text, place))
+    }
+
+    /// Returns whether all that happens to text before it is split, and tokens that are found in it, keep both sides of a place
+    /// apart.
+    fn keeps_apart(&self, text: &str, place: usize) -> bool {
+        let (before, after) = beside(text, place);
         if self.special_tokens.beside().reaches_across(before, after) {
             return false;
         }
@@ -116,7 +116,7 @@ impl Encoder {
             merges.is_some_and(|merges| merges.is_token(before))
         };
         let is_behind_token = self.special_tokens.beside().may_end_in(before);
-        pipeline.keeps_apart(left, before, after, is_behind_token)
+        pipeline.keeps_apart(&text[..place], before, after, is_behind_token)
             && (pipeline.fused().is_none() || is_token())
     }
 }

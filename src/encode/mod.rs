@@ -22,6 +22,7 @@ mod parts;
 pub mod pipeline;
 mod pool;
 pub mod prefix_cache;
+mod seams;
 mod segments;
 pub mod sentencepiece;
 pub mod session;

@@ -115,9 +115,9 @@ pub struct Strings {
 }
 
 impl Disallowed {
-    /// Returns whether two characters stand beside each other in a string that may be no special token.
-    pub(super) fn reaches_across(&self, before: char, after: char) -> bool {
-        matches!(self, Self::Strings(any) if any.beside.reaches_across(before, after))
+    /// Returns whether no string that may be no special token has two characters beside each other.
+    pub(super) fn keeps_apart(&self, (before, after): (char, char)) -> bool {
+        !matches!(self, Self::Strings(any) if any.beside.reaches_across(before, after))
     }
 }
 

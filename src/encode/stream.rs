@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::special::Policy;
+use super::special::{Disallowed, Policy};
 use super::{Encoder, Passage};
 use crate::error::EncodeError;
 use crate::token::TokenId;
@@ -19,7 +19,8 @@ pub struct StreamEncoder {
     policy: Policy,
     /// The text behind the last cut.
     held: String,
-    /// Characters before that.
+    /// Whether no other text stands before that, and its characters, if some strings are disallowed.
+    is_start: bool,
     before: usize,
     /// Number of ids so far.
     count: usize,
@@ -32,6 +33,7 @@ impl StreamEncoder {
             encoder,
             policy,
             held: String::new(),
+            is_start: true,
             before: 0,
             count: 0,
         }
@@ -117,9 +119,13 @@ impl Step<'_> {
     pub fn confirm(mut self) {
         let stream = &mut *self.stream;
         if self.is_last {
-            (stream.before, stream.count) = (0, 0);
+            (stream.is_start, stream.before, stream.count) = (true, 0, 0);
         } else {
-            stream.before += stream.held[..self.end].chars().count();
+            stream.is_start &= self.end == 0;
+            // Only the error of a disallowed string says where it is; counting took 2 % of a push of 4 KB.
+            if !matches!(stream.policy.disallowed, Disallowed::Nothing) {
+                stream.before += stream.held[..self.end].chars().count();
+            }
             stream.count += self.ids.len();
         }
         stream.held.drain(..self.end);
@@ -137,6 +143,7 @@ impl Step<'_> {
             encoder,
             policy,
             held,
+            is_start,
             before,
             ..
         } = &*self.stream;
@@ -146,7 +153,7 @@ impl Step<'_> {
         }
         let refused = encoder.special_tokens().refuse(text, &policy.disallowed);
         refused.map_err(|error| error.behind(*before))?;
-        let passage = Passage::part(text, *before == 0);
+        let passage = Passage::part(text, *is_start);
         encoder.with_workspace(|workspace| {
             encoder.append(
                 workspace,

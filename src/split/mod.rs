@@ -27,6 +27,7 @@ pub mod pattern;
 mod ranges;
 #[doc(hidden)]
 pub mod rules;
+mod seams;
 mod set;
 mod starts;
 mod vector;
@@ -140,6 +141,28 @@ impl Splitter {
         let rule = self.rule();
         let cuts = rule.map(|(rule, _)| cuts::within(rule, text, range));
         cuts.into_iter().flatten()
+    }
+
+    /// Returns those of some places, in order and each with a number, that are seams of a text from its start, a cut or a seam
+    /// on: places inside of pieces from which their ends are found as from their starts. There are none if a regular expression, a chain of them or
+    /// the caller's code splits.
+    ///
+    /// # Complexity
+    /// O(text) for all of them.
+    pub fn seams(
+        &self,
+        text: &str,
+        places: impl Iterator<Item = (usize, usize)>,
+    ) -> impl Iterator<Item = (usize, usize)> {
+        let rule = self.rule();
+        let seams = rule.map(|(rule, _)| seams::among(rule, text, places));
+        seams.into_iter().flatten()
+    }
+
+    /// Returns whether a seam before `text`, whose first character it has been before, is still one.
+    pub fn goes_on(&self, text: &str) -> bool {
+        let rule = self.rule();
+        rule.is_some_and(|(rule, _)| seams::goes_on(rule, text))
     }
 
     /// As [`cuts`](Self::cuts), last first, in bytes that need not be UTF-8. A cut is between two whole characters:

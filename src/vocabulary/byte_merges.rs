@@ -82,6 +82,11 @@ impl ByteMerges {
         self.unmade >> (length % 64) & 1 != 0
     }
 
+    /// Returns whether merging its own bytes is known to yield each token.
+    pub(crate) fn makes_all(&self) -> bool {
+        self.unmade == 0
+    }
+
     /// Number of bytes that the tables occupy.
     pub(super) fn memory(&self) -> usize {
         self.pairs.memory() + self.byte_pairs.memory()

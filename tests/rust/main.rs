@@ -28,6 +28,7 @@ mod pipelines;
 mod prefix_caches;
 mod published;
 mod recognition;
+mod seams;
 mod sentencepiece_models;
 mod sessions;
 mod sorted_counts;

@@ -71,15 +71,27 @@ impl Segment {
 pub(super) struct Sized {
     pub(super) size: Size,
     segment: Arc<Segment>,
+    border: Border,
 }
 
 impl Sized {
-    pub(super) fn new(text: &str, ids: &[TokenId]) -> Self {
+    pub(super) fn new(text: &str, ids: &[TokenId], border: Border) -> Self {
         Self {
             size: Size::of(text, ids),
             segment: Segment::new(text, ids),
+            border,
         }
     }
+}
+
+/// The place where a segment, or the text behind a mark, begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Border {
+    /// The start, or a [cut](crate::encode::Encoder::cuts).
+    #[default]
+    Cut,
+    /// A [seam](crate::encode::seams).
+    Seam,
 }
 
 /// The text behind the last segment.
@@ -87,8 +99,11 @@ impl Sized {
 pub(super) struct Tail {
     pub(super) text: String,
     pub(super) ids: Vec<TokenId>,
-    /// The text before the last cut; nothing if there is none in the tail.
+    pub(super) border: Border,
+    /// The text before the last border; nothing if there is none in the tail.
     pub(super) mark: Size,
+    /// The kind of that border.
+    pub(super) marked: Border,
 }
 
 /// Text encoded anew: segments, and the tail if it is the end of the text.
@@ -99,6 +114,13 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
+    /// The first id.
+    pub(super) fn first(&self) -> Option<TokenId> {
+        let closed = self.closed.iter().map(|each| &*each.segment.ids);
+        let mut parts = closed.chain(self.tail.iter().map(|tail| &*tail.ids));
+        parts.find_map(|ids| ids.first()).copied()
+    }
+
     /// All ids.
     pub(super) fn ids(&self) -> Vec<TokenId> {
         let closed = self.closed.iter().map(|each| &*each.segment.ids);
@@ -159,6 +181,18 @@ impl Segments {
     /// Number of segments, which is that of the tail.
     pub(super) fn tail(&self) -> usize {
         self.closed.len()
+    }
+
+    /// Returns the first id behind a seam; `None` if the border at a place is another.
+    pub(super) fn first_behind_seam(&self, (index, before): Place) -> Option<TokenId> {
+        let (border, ids) = match self.closed.get(index) {
+            Some(Sized {
+                segment, border, ..
+            }) => (*border, &segment.ids[..]),
+            None if before == self.size => (self.tail.border, &self.tail.ids[..]),
+            None => (self.tail.marked, &self.tail.ids[self.tail.mark.ids..]),
+        };
+        ids.first().copied().filter(|_| border == Border::Seam)
     }
 
     /// The sizes of the text before the mark.
@@ -296,17 +330,24 @@ impl Segments {
             if joins {
                 self.tail.text.push_str(&tail.text);
                 self.tail.ids.extend_from_slice(&tail.ids);
+                if tail.mark.bytes > 0 {
+                    self.tail.marked = tail.marked;
+                }
                 self.tail.mark = self.tail.mark.and(tail.mark);
             } else {
                 if is_behind_mark {
-                    closed.insert(0, Sized::new(&self.tail.text, &self.tail.ids));
+                    let Tail {
+                        text, ids, border, ..
+                    } = &self.tail;
+                    closed.insert(0, Sized::new(text, ids, *border));
                 }
                 self.tail = tail;
             }
             let mark = self.tail.mark;
             if closes(mark) {
+                let border = std::mem::replace(&mut self.tail.border, self.tail.marked);
                 let (text, ids) = (&mut self.tail.text, &mut self.tail.ids);
-                closed.push(Sized::new(&text[..mark.bytes], &ids[..mark.ids]));
+                closed.push(Sized::new(&text[..mark.bytes], &ids[..mark.ids], border));
                 text.drain(..mark.bytes);
                 ids.drain(..mark.ids);
                 self.tail.mark = Size::default();

@@ -2,11 +2,20 @@
 
 use std::ops::Range;
 
-use super::segments::{Fresh, Place, START, Segments, Size, Sized, Tail};
+use super::segments::{Border, Fresh, Place, START, Segments, Size, Sized, Tail};
 use super::{Before, Passage, Rules};
 use crate::error::EncodeError;
 use crate::token::TokenId;
-use crate::util::memory::Growable;
+use crate::util::memory::{self, Growable};
+
+/// Segments in a run without a cut that is divided at seams.
+const RUN: usize = 4;
+
+/// Bytes without a cut at the end of a text behind which a seam is the mark.
+const FAR: usize = 128;
+
+/// Tokens behind a seam that is the mark, at least: what follows a run changes hardly ever more.
+const KEPT: usize = 5;
 
 /// A text that is encoded by itself.
 #[derive(Clone, Debug)]
@@ -44,8 +53,30 @@ impl Stretch {
         range: Range<usize>,
         new: &str,
     ) -> Result<Change, EncodeError> {
+        let mut place = self.place_before(range.start);
+        let mut back = 0;
+        loop {
+            let change = self.prepare_from(rules, characters, place, &range, new)?;
+            if let Some(change) = change {
+                return Ok(change);
+            }
+            let (_, before) = place;
+            place = self.place_before(before.bytes.saturating_sub(back));
+            // Whatever the vocabulary, the work is at most a few times that of the last step.
+            back = 2 * back + rules.segment;
+        }
+    }
+
+    /// As [`prepare`](Self::prepare), from a border on; `None` if that is a seam that does not stay one.
+    fn prepare_from(
+        &self,
+        rules: &Rules,
+        characters: usize,
+        place: Place,
+        range: &Range<usize>,
+        new: &str,
+    ) -> Result<Option<Change>, EncodeError> {
         let length = self.text.len();
-        let place = self.place_before(range.start);
         let (first, before) = place;
         let (mut next, mut end) = self.place_behind(place, range.end);
         let mut middle = String::new();
@@ -61,20 +92,32 @@ impl Stretch {
         }
         let reaches_end = end == length;
         rules.refuse(&middle, characters + before.characters)?;
-        let fresh = self.encode(rules, &middle, before.bytes == 0, reaches_end)?;
-
+        let seam = self.text.first_behind_seam(place);
+        if seam.is_some() && !rules.encoder.goes_on(&middle) {
+            return Ok(None);
+        }
+        let border = if seam.is_some() {
+            Border::Seam
+        } else {
+            Border::Cut
+        };
+        let is_start = before.bytes == 0;
+        let fresh = self.encode(rules, &middle, is_start, reaches_end, border)?;
+        if seam.is_some() && fresh.first() != seam {
+            return Ok(None);
+        }
         let replaced = first..next.min(self.text.tail());
         let stop = if reaches_end {
             self.text.count()
         } else {
             before.ids + self.text.size_of(replaced.clone()).ids
         };
-        Ok(Change {
+        Ok(Some(Change {
             replaced,
             before,
             fresh,
             stop,
-        })
+        }))
     }
 
     /// Makes a [prepared](Self::prepare) change.
@@ -130,15 +173,18 @@ impl Stretch {
         Passage { text, before }
     }
 
-    /// Encodes text that stands between two cuts or the ends of the text.
+    /// Encodes text from a border on that goes to a cut, or to the end.
     fn encode(
         &self,
         rules: &Rules,
         text: &str,
         is_start: bool,
         is_end: bool,
+        border: Border,
     ) -> Result<Fresh, EncodeError> {
         let (encoder, segment) = (&rules.encoder, rules.segment);
+        let disallowed = &rules.policy.disallowed;
+        let mut border = border;
         encoder.with_workspace(|workspace| {
             let mut ids = Vec::new();
             let mut append = |range: Range<usize>, ids: &mut Vec<TokenId>| {
@@ -148,32 +194,65 @@ impl Stretch {
                 encoder.append(workspace, passage, allowed, ids, usize::MAX)
             };
             let (mut closed, mut start) = (Vec::new(), 0);
+            let mut close = |text: &str, ids: &[TokenId], border: Border| {
+                closed.with_room(1).push(Sized::new(text, ids, border));
+            };
             while start + segment < text.len() {
-                let Some(cut) = rules.cuts(text, start + segment..text.len()).next() else {
+                let cut = rules.cuts(text, start + segment..text.len()).next();
+                let end = cut.unwrap_or(text.len());
+                if cut.is_none() && (end - start < RUN * segment || !encoder.has_seams()) {
                     break;
-                };
+                }
                 ids.clear();
-                append(start..cut, &mut ids)?;
-                closed
-                    .with_room(1)
-                    .push(Sized::new(&text[start..cut], &ids));
-                start = cut;
+                append(start..end, &mut ids)?;
+                let mut known = 0;
+                if end - start >= RUN * segment && encoder.has_seams() {
+                    let (run, first) = (&text[start..end], start);
+                    for (offset, count) in encoder.seams(run, &ids) {
+                        let is_far = first + offset >= start + segment;
+                        if is_far && encoder.is_apart(run, offset, disallowed) {
+                            let part = start - first..offset;
+                            close(&run[part], &ids[known..count], border);
+                            (start, known, border) = (first + offset, count, Border::Seam);
+                        }
+                    }
+                }
+                if cut.is_none() {
+                    break;
+                }
+                close(&text[start..end], &ids[known..], border);
+                (start, border) = (end, Border::Cut);
             }
             ids.clear();
             if !is_end {
                 append(start..text.len(), &mut ids)?;
-                closed.with_room(1).push(Sized::new(&text[start..], &ids));
+                close(&text[start..], &ids, border);
                 return Ok(Fresh { closed, tail: None });
             }
-            let policy = &rules.policy.disallowed;
-            let mark = encoder.last_cut(text, start, policy).unwrap_or(start);
-            append(start..mark, &mut ids)?;
-            let before = Size::of(&text[start..mark], &ids);
-            append(mark..text.len(), &mut ids)?;
+            let cut = encoder.last_cut(text, start, disallowed).unwrap_or(start);
+            append(start..cut, &mut ids)?;
+            let mut mark = Size::of(&text[start..cut], &ids);
+            append(cut..text.len(), &mut ids)?;
+            let mut marked = Border::Cut;
+            if text.len() - cut > FAR && encoder.has_seams() {
+                let (run, behind) = (&text[cut..], &ids[mark.ids..]);
+                // A change of the text behind a seam changes few tokens behind it.
+                let most = behind.len().saturating_sub(KEPT);
+                let seams = encoder.seams(run, behind);
+                let seams = seams.take_while(|&(_, count)| count <= most);
+                let mut seams = memory::collect(seams).into_iter().rev();
+                let last = seams.find(|&(offset, _)| encoder.is_apart(run, offset, disallowed));
+                if let Some((offset, count)) = last {
+                    mark = mark.and(Size::of(&run[..offset], &behind[..count]));
+                    marked = Border::Seam;
+                }
+            }
             let tail = Some(Tail {
                 text: text[start..].to_owned(),
                 ids,
-                mark: before,
+                border,
+                mark,
+                marked,
             });
             Ok(Fresh { closed, tail })
         })

@@ -222,6 +222,12 @@ impl ListedMerges {
         self.whole_pieces
     }
 
+    /// Returns whether pairs are merged by their ranks alone, wherever they stand in a piece, and nothing else happens to it.
+    pub(crate) fn merges_by_pairs(&self) -> bool {
+        let has_affixes = matches!(self.alphabet, Alphabet::Affixed(_));
+        !has_affixes && !self.whole_pieces && !self.takes_apart()
+    }
+
     /// Returns the token whose spelling a piece is, where the token has other bytes.
     pub(super) fn spelled(&self, piece: &[u8]) -> Option<TokenId> {
         self.spellings.get(piece).copied()

@@ -349,3 +349,29 @@ def test_arguments_of_a_cache() -> None:
         bytemill.PrefixCache(-1)
     with pytest.raises(TypeError, match="cache"):
         o200k().encode("text", cache={})  # type: ignore[arg-type]
+
+
+RUNS = ["ab", "cab", " ", " \t", "กขค", "东京", "ใ่", "!", "-=", "Aa", "\u0301a", "1"]
+
+
+@pytest.mark.parametrize("family", LOADED)
+def test_runs_without_a_cut(family: str) -> None:
+    """Runs are divided between tokens; what grows at their end, or is taken away, is encoded from there."""
+    encoding = encoding_of(family)
+    numbers = random.Random(family)  # noqa: S311
+    for symbols in RUNS:
+
+        def part(length: int, symbols: str = symbols) -> str:
+            return "".join(numbers.choice(symbols) for _ in range(length))
+
+        text = numbers.choice(["", "a ", "a\n"]) + part(6_000)
+        session = encoding.session(text)
+        for _ in range(6):
+            if numbers.random() < 0.3:
+                text = text[: -numbers.randint(1, 1_500)] + part(3)
+                session.update(text)
+            else:
+                new = part(numbers.randint(1, 300)) + numbers.choice(["", "", "x", "\n"])
+                text += new
+                session.append(new)
+            assert session.tolist() == encoding.encode(text), (symbols, len(text))
