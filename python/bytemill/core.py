@@ -697,7 +697,7 @@ class Encoding:
             That of `encode` for the text.
         """
         core = self._core_bpe.session(*self._resolve(allowed_special, disallowed_special))
-        session = Session(core, self, allowed_special, disallowed_special)
+        session = Session(core, self, (allowed_special, disallowed_special))
         session.append(text)
         return session
 

@@ -19,7 +19,7 @@ import pytest
 import bytemill
 from bytemill import inspection, reference
 from bytemill.playground import Playground
-from bytemill.playground.wire import rule_of
+from bytemill.playground.loaded import rule_of
 from support import command_line
 from support.open_models import file_of
 from support.page import CODE, IDS, O200K, PASTE, Opened, choose, copied, expect, ids, put, until, wait, write

@@ -16,7 +16,8 @@ from bytemill.errors import DisallowedSpecialTokenError, UnknownTokenError
 from bytemill.inspection.traces import merge_trace, training_trace
 from bytemill.io.reading import MissingPatternError
 from bytemill.patterns import PATTERNS
-from bytemill.playground.wire import pack, rule_of, tokenize
+from bytemill.playground.loaded import rule_of
+from bytemill.playground.wire import pack, tokenize
 from bytemill.registry import get_encoding
 from bytemill.splitting import Splitter
 
@@ -133,10 +134,7 @@ def encode(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
     text, special = text_of(body), query.get("special", "text")
     sequence = int(query.get("seq", "0")) & 0xFFFFFFFF
     names = [query.get("e", ""), *([query["b"]] if "b" in query else [])]
-    blocks = [
-        pack(tokenize(loaded[name], text, special, lambda name=name: loaded.lengths(name)), sequence)  # type: ignore[misc]
-        for name in names
-    ]
+    blocks = [pack(tokenize(loaded, name, text, special), sequence) for name in names]
     return Answer(b"".join(blocks), binary=True)
 
 

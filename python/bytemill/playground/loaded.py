@@ -16,10 +16,15 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["MOST_FILES", "Loaded"]
+    from bytemill.sessions import Session
+
+__all__ = ["MOST_FILES", "MOST_TEXTS", "Loaded", "rule_of"]
 
 # The oldest is forgotten when one more is opened.
 MOST_FILES = 8
+
+# Sessions with the last text of a page by an encoding and a rule; two encodings may be compared.
+MOST_TEXTS = 4
 
 
 class Loaded:
@@ -29,6 +34,8 @@ class Loaded:
         """Starts with the encodings of the registry."""
         self._opened: dict[str, Encoding] = {}
         self._lengths: dict[str, tuple[Encoding, npt.NDArray[np.int32]]] = {}
+        # With the last texts, the latest last.
+        self._sessions: dict[tuple[str, str], Session] = {}
         self._lock = Lock()
 
     def add(self, encoding: Encoding) -> str:
@@ -87,6 +94,34 @@ class Loaded:
             return get_encoding(name)
         raise KeyError(f"there is no encoding {name!r}")
 
+    def encode(self, name: str, text: str, special: str) -> npt.NDArray[np.uint32]:
+        """Returns the token IDs of a text, of which only what differs from the last one is encoded.
+
+        Args:
+            name: The name of an encoding.
+            text: The text.
+            special: The rule for special tokens.
+
+        Raises:
+            KeyError: There is no encoding of that name.
+            ValueError: The rule is unknown.
+            DisallowedSpecialTokenError, PatternError: As `Encoding.encode`.
+        """
+        encoding, key = self[name], (name, special)
+        with self._lock:
+            # Nobody else has it meanwhile.
+            session = self._sessions.pop(key, None)
+        if session is None or session.encoding is not encoding:
+            session = encoding.session(**rule_of(special))
+        try:
+            session.update(text)
+            return session.ids
+        finally:
+            with self._lock:
+                self._sessions[key] = session
+                while len(self._sessions) > MOST_TEXTS:
+                    del self._sessions[next(iter(self._sessions))]
+
     def lengths(self, name: str) -> npt.NDArray[np.int32]:
         """Returns the number of bytes of each token by id, special tokens included.
 
@@ -138,3 +173,17 @@ class Loaded:
             "sha256": encoding.sha256,
             "pattern": encoding._pattern,  # noqa: SLF001 - of this library
         }
+
+
+def rule_of(special: str) -> dict[str, Any]:
+    """Returns the arguments of `Encoding.encode` for a rule: "text", "allow" or "error".
+
+    Raises:
+        ValueError: It is none of these.
+    """
+    if special not in ("text", "allow", "error"):
+        raise ValueError(f"expected text, allow or error as the rule for special tokens, got {special!r}")
+    return {
+        "allowed_special": "all" if special == "allow" else frozenset(),
+        "disallowed_special": "all" if special == "error" else (),
+    }

@@ -18,18 +18,19 @@ A token may have length 0: normalization made it of nothing, or its characters b
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from bytemill.playground.loaded import rule_of
 
+if TYPE_CHECKING:
     import numpy.typing as npt
 
     from bytemill.core import Encoding
+    from bytemill.playground.loaded import Loaded
 
-__all__ = ["LONG", "MAGIC", "Tokens", "pack", "rule_of", "tokenize", "unpack"]
+__all__ = ["LONG", "MAGIC", "Tokens", "pack", "tokenize", "unpack"]
 
 MAGIC = b"BMT1"
 LONG = 255
@@ -57,44 +58,30 @@ class Tokens(NamedTuple):
     microseconds: int = 0
 
 
-def rule_of(special: str) -> dict[str, Any]:
-    """Returns the arguments of `Encoding.encode` for a rule: "text", "allow" or "error".
-
-    Raises:
-        ValueError: It is none of these.
-    """
-    if special not in ("text", "allow", "error"):
-        raise ValueError(f"expected text, allow or error as the rule for special tokens, got {special!r}")
-    return {
-        "allowed_special": "all" if special == "allow" else frozenset(),
-        "disallowed_special": "all" if special == "error" else (),
-    }
-
-
-def tokenize(encoding: Encoding, text: str, special: str, lengths_by_id: Callable[[], Any]) -> Tokens:
+def tokenize(loaded: Loaded, name: str, text: str, special: str) -> Tokens:
     """Encodes a text.
 
     Args:
-        encoding: The encoding.
+        loaded: The encodings of the page.
+        name: The name of one.
         text: A text without surrogates.
         special: What special tokens in it are: "text", "allow" or "error".
-        lengths_by_id: Returns the number of bytes of each token, special ones too, by id.
 
     Raises:
         ValueError: The rule is unknown.
         DisallowedSpecialTokenError, PatternError: As `Encoding.encode`.
 
     Complexity:
-        Linear in the text. Where the bytes of the tokens are not those of the text, also that of
-        `Encoding.encode_with_offsets`.
+        That of a change to the last text, and of copying its tokens. Where the bytes of the tokens are not
+        those of the text, also that of `Encoding.encode_with_offsets`.
     """
-    rule = rule_of(special)
+    encoding, rule = loaded[name], rule_of(special)
     size = len(text.encode())
     # Before the clock starts: the first use of an encoding builds its tables.
-    table = lengths_by_id()
+    table = loaded.lengths(name)
     encoding.encode_ordinary("a")
     start = perf_counter()
-    ids = encoding.encode_to_numpy(text, **rule)
+    ids = loaded.encode(name, text, special)
     taken = round((perf_counter() - start) * 1e6)
     no_gaps = np.zeros((0, 2), dtype=np.int64)
     lengths = table[ids].astype(np.int64)

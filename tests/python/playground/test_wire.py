@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,8 +11,8 @@ from hypothesis import strategies as st
 
 import bytemill
 from bytemill.errors import DisallowedSpecialTokenError
-from bytemill.playground.loaded import Loaded
-from bytemill.playground.wire import pack, rule_of, tokenize, unpack
+from bytemill.playground.loaded import MOST_TEXTS, Loaded, rule_of
+from bytemill.playground.wire import pack, tokenize, unpack
 from bytemill.splitting import repair_surrogates
 from support import sentencepiece
 from support.toys import BYTE_RANKS
@@ -37,7 +39,7 @@ TEXTS = st.one_of(st.text(max_size=60), st.lists(PARTS, max_size=12).map("".join
 def spans(name: str, text: str, special: str) -> tuple[list[int], list[tuple[int, int]]]:
     """Returns ids and spans as the page finds them."""
     encoding = LOADED[name]
-    block = pack(tokenize(encoding, text, special, lambda: LOADED.lengths(name)), 7)
+    block = pack(tokenize(LOADED, name, text, special), 7)
     tokens, sequence, size = unpack(block)
     assert (sequence, size) == (7, len(block))
     assert size % 4 == 0
@@ -85,13 +87,32 @@ def test_no_text() -> None:
 
 
 def test_the_rule_for_special_tokens() -> None:
-    table = LOADED.lengths("gpt2")
-    assert len(tokenize(LOADED["gpt2"], "<|endoftext|>", "text", lambda: table).ids) == 7
-    assert tokenize(LOADED["gpt2"], "<|endoftext|>", "allow", lambda: table).ids.tolist() == [50256]
+    assert len(tokenize(LOADED, "gpt2", "<|endoftext|>", "text").ids) == 7
+    assert tokenize(LOADED, "gpt2", "<|endoftext|>", "allow").ids.tolist() == [50256]
     with pytest.raises(DisallowedSpecialTokenError):
-        tokenize(LOADED["gpt2"], "a<|endoftext|>", "error", lambda: table)
+        tokenize(LOADED, "gpt2", "a<|endoftext|>", "error")
     with pytest.raises(ValueError, match="expected text, allow or error"):
-        tokenize(LOADED["gpt2"], "a", "maybe", lambda: table)
+        tokenize(LOADED, "gpt2", "a", "maybe")
+
+
+def test_a_change_encodes_what_is_new() -> None:
+    """A text with one letter more than the last one is an update of its session, on several threads too."""
+    loaded = Loaded()
+    encoding = loaded["o200k_base"]
+    text = "a line of words\n" * 20_000
+    changed = [f"{text[:place]}x{text[place:]}" for place in range(0, len(text), len(text) // 20)]
+    assert loaded.encode("o200k_base", text, "text").tolist() == encoding.encode(text)
+    first = loaded._sessions["o200k_base", "text"].fork()
+    for each in changed:
+        assert len(first.fork().update(each).ids) < 20
+        assert loaded.encode("o200k_base", each, "text").tolist() == encoding.encode(each)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda each: loaded.encode("o200k_base", each, "text").tolist(), changed))
+    assert found == [encoding.encode(each) for each in changed]
+    for rule in ("text", "allow", "error"):
+        for name in ("gpt2", "cl100k_base"):
+            loaded.encode(name, "a", rule)
+    assert len(loaded._sessions) == MOST_TEXTS
 
 
 @pytest.mark.parametrize("text", ["", "Hello  world", "  a b  ", "ﬁne ① 你好 e\u0301", "x\n\ty"])
