@@ -9,6 +9,7 @@ import click
 
 from bytemill._messages import printable
 from bytemill.cli import EXPECTED, FAILURE, NO, complain, error_message
+from bytemill.cli.follow import follow
 from bytemill.cli.options import (
     encoding_option,
     files_argument,
@@ -64,6 +65,12 @@ class Counted(NamedTuple):
 @click.option(
     "--max", "limit", callback=token_count(), metavar="N", help="Exit with 1 if there are more than N tokens."
 )
+@click.option(
+    "--follow",
+    "is_followed",
+    is_flag=True,
+    help="Count one file as it grows, or standard input as it comes, and print each new count.",
+)
 @threads_option
 @json_option
 @click.pass_context
@@ -76,6 +83,7 @@ def count_command(  # noqa: PLR0913 - its options
     special: str,
     reading: Reading,
     limit: int | None,
+    is_followed: bool,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -84,6 +92,13 @@ def count_command(  # noqa: PLR0913 - its options
     Prints a number for one input, a table for several. Files that cannot be read are skipped with a message,
     and the exit code is 2.
     """
+    if is_followed:
+        if len(files) != 1 or reading.field or reading.lines:
+            raise click.UsageError("--follow counts one text: give one file, without --field and --lines")
+        errors = reading.errors
+        tokens = follow(files[0], encoding, special=special, errors=errors, limit=limit, as_json=as_json)
+        check_limit(context, tokens, limit)
+        return
     count = counter(encoding, special, threads)
     counts: list[tuple[str, Counted]] = []
     special_tokens = special_tokens_of(special, encoding)
@@ -114,8 +129,13 @@ def count_command(  # noqa: PLR0913 - its options
         click.echo(table([*counts, ("total", total)]))
     if len(counts) < len(files):
         context.exit(FAILURE)
-    if limit is not None and total.tokens > limit:
-        click.echo(f"bytemill: {total.tokens:,} tokens are more than {limit:,}", err=True)
+    check_limit(context, total.tokens, limit)
+
+
+def check_limit(context: click.Context, tokens: int, limit: int | None) -> None:
+    """Says so, and exits, if there are more tokens than allowed."""
+    if limit is not None and tokens > limit:
+        click.echo(f"bytemill: {tokens:,} tokens are more than {limit:,}", err=True)
         context.exit(NO)
 
 
