@@ -730,8 +730,8 @@ class Encoding:
         Args:
             text: Any string. Pairs of surrogates count as one character.
             every: The least number of bytes of UTF-8 between two offsets. Most are little farther apart;
-                there is none inside of a long run of letters, for example, and none at all with a custom
-                pattern.
+                there is none inside of a long run of letters, for example, and none at all with a
+                pattern that needs backtracking.
 
         Returns:
             The offsets in characters, in order, without the start and the end of the text.

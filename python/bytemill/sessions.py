@@ -58,8 +58,9 @@ class Session:
 
     How much is encoded again is proved, not guessed: text is cut only between two characters of which the
     encoding says that nothing reaches across them, whatever stands around. Most text has such a place every
-    few characters. Where it has none, in a run of letters for example, or with a custom pattern, the text
-    since the last one is encoded again; `is_incremental` says whether an encoding has any.
+    few characters. Behind a long run without one, such as 4 MB of letters, it is encoded again from a token
+    that the change leaves as it is. Where that cannot be proved either, as with patterns that need
+    backtracking, all text is encoded again; `is_incremental` says so beforehand.
 
     Token IDs that a model has sampled can be appended as they are, with `append_ids`. They keep their place,
     whatever encoding their text would give, and `first_drift` tells where that is something else.

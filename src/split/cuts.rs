@@ -34,13 +34,13 @@
 //! or an apostrophe beyond the cut to be longer or different.
 //!
 //! Where classes of characters decide everything, a cut is between any two that are not of one piece; where tokens do,
-//! between any two that they do not join.
+//! between any two that they do not join. Of other patterns, their automata tell (`automaton/apart.rs`).
 
 use std::ops::Range;
 
-use super::native::Rule;
+use super::automaton::Beside;
 use super::pattern::Family;
-use super::rules;
+use super::{Splitter, rules};
 use crate::unicode::character::decode;
 use crate::unicode::classify::{Class, class_of_code_point};
 use crate::unicode::property::is_han;
@@ -48,7 +48,7 @@ use crate::unicode::utf8::Character;
 
 /// Returns the cuts in `range`, in order.
 pub(super) fn within(
-    rule: Rule<'_>,
+    splitter: &Splitter,
     text: &str,
     range: Range<usize>,
 ) -> impl Iterator<Item = usize> {
@@ -60,11 +60,11 @@ pub(super) fn within(
     let characters = text[start..].char_indices();
     let mut before = None;
     characters
-        .map(move |(offset, character)| (start + offset, u32::from(character)))
+        .map(move |(offset, character)| (start + offset, character))
         .take_while(move |&(offset, _)| offset < range.end)
         .filter(move |&(offset, after)| {
             let before = before.replace(after);
-            offset >= range.start && before.is_some_and(|before| separates(rule, before, after))
+            offset >= range.start && before.is_some_and(|before| separates(splitter, before, after))
         })
         .map(|(offset, _)| offset)
 }
@@ -72,21 +72,24 @@ pub(super) fn within(
 /// Returns the cuts in `range`, last first, in bytes that need not be UTF-8: a cut is between two whole
 /// characters.
 pub(super) fn backwards(
-    rule: Rule<'_>,
+    splitter: &Splitter,
     text: &[u8],
     range: Range<usize>,
 ) -> impl Iterator<Item = usize> {
     let range = range.start..range.end.min(text.len());
     let character = |offset: usize| match text[offset] {
-        byte if byte.is_ascii() => Some((u32::from(byte), 1)),
-        _ => decode(&text[offset..]),
+        byte if byte.is_ascii() => Some((char::from(byte), 1)),
+        _ => {
+            let (character, length) = decode(&text[offset..])?;
+            Some((char::from_u32(character)?, length))
+        }
     };
     range.rev().filter(move |&offset| {
         character(offset).is_some_and(|(after, _)| {
             (1..=offset.min(4))
                 .filter_map(|length| Some((length, character(offset - length)?)))
                 .any(|(length, (before, its_length))| {
-                    length == its_length && separates(rule, before, after)
+                    length == its_length && separates(splitter, before, after)
                 })
         })
     })
@@ -95,29 +98,34 @@ pub(super) fn backwards(
 /// Returns the index of the first cut of [`within`], in characters that are not yet encoded as UTF-8. Never
 /// beside half of a surrogate pair, which may be half of a character of any class.
 pub(super) fn first_among<C: Character>(
-    rule: Rule<'_>,
+    splitter: &Splitter,
     characters: &[C],
     range: Range<usize>,
 ) -> Option<usize> {
-    let is_surrogate = |number| (0xD800..0xE000).contains(&number);
     let mut range = range.start.max(1)..range.end.min(characters.len());
     range.find(|&index| {
-        let [before, after] = [index - 1, index].map(|index| characters[index].number());
-        !is_surrogate(before) && !is_surrogate(after) && separates(rule, before, after)
+        let beside = [index - 1, index].map(|index| char::from_u32(characters[index].number()));
+        // No number of half a surrogate pair is that of a character.
+        matches!(beside, [Some(before), Some(after)] if separates(splitter, before, after))
     })
 }
 
 /// Returns whether a text can be cut between two characters, wherever they stand beside each other.
-fn separates(rule: Rule<'_>, before: u32, after: u32) -> bool {
-    match rule {
-        Rule::Family(family) => family_separates(family, before, after),
-        Rule::Adjacency(adjacency) => !adjacency.may_join(before, after),
-        Rule::Classes(classes) => classes.separates(before, after),
+fn separates(splitter: &Splitter, before: char, after: char) -> bool {
+    match splitter {
+        Splitter::Native(family, _) => family_separates(*family, before, after),
+        Splitter::Adjacent(adjacency, _) => !adjacency.may_join(before.into(), after.into()),
+        Splitter::Classes(classes, _) => classes.separates(before.into(), after.into()),
+        // What no match has is in no piece.
+        Splitter::General(general) => general.beside(before, after) != Beside::Joined,
+        Splitter::Cascade(cascade) => cascade.separates(before, after),
+        Splitter::External(_) => false,
     }
 }
 
 /// As [`separates`], for a native family.
-fn family_separates(family: Family, before: u32, after: u32) -> bool {
+pub(super) fn family_separates(family: Family, before: char, after: char) -> bool {
+    let (before, after) = (u32::from(before), u32::from(after));
     // It is in one piece with letters and numbers of that script.
     if matches!(family, Family::O200k(o200k) if o200k.han_apart) && is_han(after) {
         return false;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fancy_regex::{AstNode, BacktrackingControlVerb, Expr, Regex};
 
-use super::automaton::{Automaton, Trace};
+use super::automaton::{Automaton, Beside, Trace};
 use crate::error::{EncodeError, PatternError};
 use crate::util::memory::Growable;
 
@@ -59,6 +59,14 @@ impl General {
     #[doc(hidden)]
     pub fn has_automaton(&self) -> bool {
         matches!(self.engine, Engine::Automaton(_))
+    }
+
+    /// Returns the relation of two characters beside each other.
+    pub(super) fn beside(&self, before: char, after: char) -> Beside {
+        match &self.engine {
+            Engine::Automaton(automaton) => automaton.beside(before, after),
+            Engine::Backtracking(_) => Beside::Joined,
+        }
     }
 
     /// Appends the next matches from `offset` on in a part of `text`, and moves `offset` past them; to the end of the part

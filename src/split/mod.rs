@@ -127,25 +127,23 @@ impl Splitter {
     /// As [`cut`](Self::cut).
     pub fn cut_characters<C: Character>(&self, characters: &[C], from: usize) -> Option<usize> {
         let range = from..from.saturating_add(CUT_SEARCH_BYTES);
-        let (rule, _) = self.rule()?;
-        cuts::first_among(rule, characters, range)
+        cuts::first_among(self, characters, range)
     }
 
     /// Returns the offsets in `range` where the text can be cut, in order: its pieces are those of
-    /// `text[..cut]` followed by those of `text[cut..]`. There are none if a regular expression, a chain of them or the
-    /// caller's code splits. The start and the end of the text are not among them.
+    /// `text[..cut]` followed by those of `text[cut..]`. There are none if a regular expression with backtracking, or the
+    /// caller's code, splits. The start and the end of the text are not among them.
     ///
     /// # Complexity
     /// O(range) for all of them.
     pub fn cuts(&self, text: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
-        let rule = self.rule();
-        let cuts = rule.map(|(rule, _)| cuts::within(rule, text, range));
+        let cuts = self.may_be_cut().then(|| cuts::within(self, text, range));
         cuts.into_iter().flatten()
     }
 
     /// Returns those of some places, in order and each with a number, that are seams of a text from its start, a cut or a seam
-    /// on: places inside of pieces from which their ends are found as from their starts. There are none if a regular expression, a chain of them or
-    /// the caller's code splits.
+    /// on: places inside of pieces from which their ends are found as from their starts. There are none if a regular
+    /// expression, a chain of them or the caller's code splits.
     ///
     /// # Complexity
     /// O(text) for all of them.
@@ -171,9 +169,19 @@ impl Splitter {
     /// # Complexity
     /// O(range) for all of them.
     pub fn cuts_backwards(&self, text: &[u8], range: Range<usize>) -> impl Iterator<Item = usize> {
-        let rule = self.rule();
-        let cuts = rule.map(|(rule, _)| cuts::backwards(rule, text, range));
+        let cuts = self
+            .may_be_cut()
+            .then(|| cuts::backwards(self, text, range));
         cuts.into_iter().flatten()
+    }
+
+    /// Returns whether texts may have cuts. Otherwise none of their characters need to be looked at.
+    fn may_be_cut(&self) -> bool {
+        match self {
+            Self::General(general) => general.has_automaton(),
+            Self::External(_) => false,
+            _ => true,
+        }
     }
 
     /// Returns where the first piece of `text` behind a character of ASCII ends, in `text`: 0 if it is that character

@@ -2,9 +2,11 @@
 
 use bytemill::error::EncodeError;
 use bytemill::split::Splitter;
+use bytemill::split::chain::{Behavior, Pattern, Step};
 use bytemill::split::general::General;
 
-use crate::support::{CL100K, O200K, R50K, Random, SYMBOLS, TestResult};
+use crate::cuts::try_cuts;
+use crate::support::{CL100K, O200K, R50K, Random, SYMBOLS, TestResult, on_all_cores};
 
 /// Parts of random patterns.
 const ATOMS: [&str; 22] = [
@@ -216,4 +218,69 @@ fn patterns_that_need_backtracking_are_left_to_fancy_regex() -> TestResult {
         );
     }
     Ok(())
+}
+
+/// Returns a splitter by random patterns: one, or a chain of them, whatever becomes of their matches.
+fn splitter(random: &mut Random) -> Option<Splitter> {
+    let general = |random: &mut Random| {
+        let depth = random.below(3);
+        let pattern = expression(random, depth);
+        let general = General::quick(&pattern).ok();
+        general
+            .filter(General::has_automaton)
+            .map(|general| (pattern, general))
+    };
+    if random.below(2) == 0 {
+        let (_, general) = general(random)?;
+        return Some(Splitter::General(Box::new(general)));
+    }
+    let mut steps = Vec::new();
+    for _ in 0..=random.below(3) {
+        let (pattern, _) = general(random)?;
+        steps.push(Step::Split {
+            pattern: Pattern::Regex(pattern),
+            behavior: *random.pick(&[
+                Behavior::Isolated,
+                Behavior::Isolated,
+                Behavior::Removed,
+                Behavior::Contiguous,
+                Behavior::MergedWithPrevious,
+                Behavior::MergedWithNext,
+            ]),
+            invert: random.below(2) == 0,
+        });
+    }
+    if random.below(3) == 0 {
+        let individual = random.below(2) == 0;
+        steps.push(Step::Digits { individual });
+    }
+    Splitter::from_chain(&steps).ok()
+}
+
+/// Where automata say that nothing reaches across, texts can be cut.
+#[test]
+fn cuts_of_random_patterns() {
+    let answers = on_all_cores(12_000, |seed| {
+        let mut random = Random::new(seed);
+        let splitter = splitter(&mut random)?;
+        let mut cuts = 0;
+        for _ in 0..60 {
+            let length = random.below(9);
+            let text: String = (0..length).map(|_| *random.pick(&CHARACTERS)).collect();
+            match try_cuts(&splitter, &text) {
+                Ok(found) => cuts += found,
+                Err(wrong) => return Some(Err(wrong)),
+            }
+        }
+        Some(Ok(cuts))
+    });
+    let cuts: Result<Vec<usize>, String> = answers.into_iter().collect();
+    match cuts {
+        Ok(cuts) => {
+            let with = cuts.iter().filter(|&&cuts| cuts > 0).count();
+            assert!(cuts.len() > 2_000, "{} splitters", cuts.len());
+            assert!(with > 500, "only {with} of {} have cuts", cuts.len());
+        }
+        Err(wrong) => panic!("{wrong}"),
+    }
 }

@@ -14,7 +14,7 @@ use crate::support::{
 };
 
 /// Tries every cut of `text`. Returns their number, or a description of one that is wrong.
-fn try_cuts(splitter: &Splitter, text: &str) -> Result<usize, String> {
+pub(crate) fn try_cuts(splitter: &Splitter, text: &str) -> Result<usize, String> {
     let split = |text| pieces(splitter, text).map_err(|error| format!("{text:?}: {error}"));
     let whole = split(text)?;
     let (mut near, mut cuts) = (0, 0);
@@ -246,14 +246,21 @@ fn cuts_backwards_are_those_forwards() -> TestResult {
         let followed = [text.as_bytes(), b"\xE6\x97"].concat();
         assert_eq!(found(&followed), expected);
     }
-    assert_eq!(
-        Splitter::new(r"\w+|\W+")?
-            .cuts_backwards(b"word word", 0..9)
-            .next(),
-        None
-    );
+    for (pattern, cuts) in OTHER_PATTERNS {
+        let found = Splitter::new(pattern)?;
+        let found: Vec<usize> = found.cuts_backwards(b"word word", 0..9).collect();
+        assert!(found.iter().rev().eq(cuts), "{pattern}: {found:?}");
+    }
     Ok(())
 }
+
+/// Patterns of no family, with the cuts of two words: by automata and by backtracking.
+const OTHER_PATTERNS: [(&str, &[usize]); 4] = [
+    (r"\w+|\W+", &[4, 5]),
+    (r"\w+ ?|\W", &[5]),
+    (r"(?:\w+ )*\w+", &[]),
+    (r"(\w)\1|(?s:.)", &[]),
+];
 
 #[test]
 fn no_cut_is_searched_for_too_far_or_in_other_patterns() -> TestResult {
@@ -266,6 +273,9 @@ fn no_cut_is_searched_for_too_far_or_in_other_patterns() -> TestResult {
             assert_eq!(splitter.cut(&text, usize::MAX), None);
         }
     }
-    assert_eq!(Splitter::new(r"\w+|\W+")?.cut("word word", 0), None);
+    for (pattern, cuts) in OTHER_PATTERNS {
+        let cut = Splitter::new(pattern)?.cut("word word", 0);
+        assert_eq!(cut, cuts.first().copied(), "{pattern}");
+    }
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! transition, which therefore tells whether a match ends *before* the character that it takes. Where an expression is
 //! looked for ahead, an automaton of its own decides which of two states goes on.
 
+mod apart;
 mod cells;
 mod program;
 mod scan;
@@ -12,7 +13,9 @@ mod states;
 mod syntax;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
+pub(super) use apart::Beside;
 use cells::Cells;
 use program::Program;
 use scan::{Transition, transitions};
@@ -92,6 +95,8 @@ pub(crate) struct Automaton {
     /// Bytes of which every match has at least one; all if there are no such bytes.
     needed: [bool; 256],
     ahead: Vec<Automaton>,
+    /// The relations of cells beside each other, once they are needed.
+    beside: OnceLock<Vec<Beside>>,
 }
 
 impl Automaton {
@@ -121,6 +126,7 @@ impl Automaton {
                 .collect(),
             kinds: states.kinds,
             ahead,
+            beside: OnceLock::new(),
         })
     }
 

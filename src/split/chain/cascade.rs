@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::{Behavior, Rule};
 use crate::error::{EncodeError, PatternError};
-use crate::split::automaton::Trace;
+use crate::split::automaton::{Beside, Trace};
+use crate::split::cuts::family_separates;
 use crate::split::general::General;
 use crate::split::native;
 use crate::split::pattern::Family;
@@ -53,6 +54,19 @@ impl Cascade {
         };
         let levels = rules.iter().map(level).collect::<Result<_, _>>()?;
         Ok(Self { levels })
+    }
+
+    /// Returns whether a text can be cut between two characters: nothing reaches across in a rule, nor in those before, and
+    /// it has pieces on both sides.
+    pub(in crate::split) fn separates(&self, before: char, after: char) -> bool {
+        for level in &self.levels {
+            match level.beside(before, after) {
+                Beside::Joined => return false,
+                Beside::Apart => {}
+                Beside::Border => return true,
+            }
+        }
+        false
     }
 
     /// Returns what splitting a text of `length` bytes starts with.
@@ -146,6 +160,25 @@ impl Progress {
 }
 
 impl Level {
+    /// Returns the relation of two characters: a border is one of pieces.
+    fn beside(&self, before: char, after: char) -> Beside {
+        let found = match &self.engine {
+            Engine::Native(family, _) if family_separates(*family, before, after) => Beside::Border,
+            Engine::Native(..) => Beside::Joined,
+            Engine::General(general) => general.beside(before, after),
+        };
+        match (self.behavior, found) {
+            (_, Beside::Joined) => Beside::Joined,
+            // Where text between matches is dropped, both sides have a border or are dropped.
+            (Behavior::Removed, _) if self.invert => Beside::Border,
+            (Behavior::Isolated | Behavior::Removed, found) => found,
+            // A match may be one piece with what stands beside it.
+            (Behavior::Contiguous | Behavior::MergedWithPrevious | Behavior::MergedWithNext, _) => {
+                Beside::Apart
+            }
+        }
+    }
+
     /// Adds the next pieces of the piece that it splits.
     fn fill(&self, text: &str, progress: &mut Progress) -> Result<(), EncodeError> {
         let (has_matches, has_gaps) = match self.behavior {

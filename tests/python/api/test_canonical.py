@@ -144,7 +144,9 @@ def test_split_points() -> None:
     assert o200k().split_points("é🙂 b c d", 4) == [2, 6]
     assert o200k().split_points("", 1) == []
     words = Encoding("words", pat_str=r"\S+|\s+", mergeable_ranks=BYTE_RANKS, special_tokens={})
-    assert words.split_points("a b c", 1) == []
+    assert words.split_points("a b c", 1) == [1, 2, 3, 4]
+    pairs = Encoding("pairs", pat_str=r"(.)\1|(?s:.)", mergeable_ranks=BYTE_RANKS, special_tokens={})
+    assert pairs.split_points("a b c", 1) == []
     with pytest.raises(ValueError, match="1 or more, got 0"):
         o200k().split_points("a", 0)
     with pytest.raises(TypeError):
