@@ -13,8 +13,12 @@
 //! text from the mark. Everything else keeps its ids. A border on the right is looked at again, since the map
 //! of a SentencePiece model looks at the word before it as well.
 //!
+//! A long run without a cut is divided at [seams](super::seams) instead, and so is the tail. What begins at a seam is encoded
+//! from there only if its first token stays; otherwise from a border before. An edit reaches to a cut on its right, so the
+//! seams behind it are found anew.
+//!
 //! Segments are shared by the copies of a session, of which a few can be made in the time of one: only the tail is copied.
-//! Where a text has no cuts, all of it is tail, and is encoded anew with every change.
+//! Where a text has neither cuts nor seams, all of it is tail, and is encoded anew with every change.
 //!
 //! **Pinned ids** are taken as they are, such as those that a model has sampled. They divide the text: each **stretch** of
 //! text between them is encoded by itself, the one before them as at the end of a text, which is what the model has seen.
