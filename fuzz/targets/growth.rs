@@ -6,13 +6,12 @@ use bytemill::encode::Encoder;
 use bytemill::encode::session::Session;
 use bytemill::encode::special::{Policy, SpecialTokens};
 use bytemill::split::Splitter;
-use bytemill::token::{NO_TOKEN, Pair, TokenId};
-use bytemill::vocabulary::listed::{Alphabet, Listing, Unknown};
-use bytemill::vocabulary::{ListedToken, Vocabulary};
+use bytemill::token::{Pair, TokenId};
 
 use crate::input::{Input, floor_char_boundary};
 use crate::models::PATTERNS;
 use crate::pieces::Definition;
+use crate::support::listed_bytes;
 
 /// Symbols of which a run has two or three, and one that ends it now and then.
 const SYMBOLS: [&str; 12] = [
@@ -92,27 +91,7 @@ fn listed(input: &mut Input) -> Encoder {
     for index in 1..merges.len() {
         merges.swap(index, input.below(index + 1));
     }
-    let mut bytes = Box::new([NO_TOKEN; 256]);
-    for (id, byte) in (0..).zip(bytes.iter_mut()) {
-        *byte = id;
-    }
-    let tokens: Vec<ListedToken<'_>> = (0..)
-        .zip(&tokens)
-        .map(|(id, bytes)| ListedToken {
-            id,
-            bytes: bytes.into(),
-            is_found: true,
-        })
-        .collect();
-    let listing = Listing {
-        alphabet: Alphabet::Bytes(bytes),
-        merges,
-        unknown: Unknown::default(),
-        whole_pieces: false,
-        spellings: Vec::new(),
-        space: ' ',
-    };
-    let vocabulary = Vocabulary::from_list(&tokens, listing).expect("a vocabulary");
+    let vocabulary = listed_bytes(&tokens, merges).expect("a vocabulary");
     let pattern = &PATTERNS[input.below(PATTERNS.len())];
     let splitter = Splitter::new(&pattern.source).expect("a splitter");
     Encoder::new(Arc::new(vocabulary), SpecialTokens::default(), splitter)

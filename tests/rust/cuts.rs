@@ -33,39 +33,53 @@ pub(crate) fn try_cuts(splitter: &Splitter, text: &str) -> Result<usize, String>
     Ok(cuts)
 }
 
-/// As [`try_cuts`], for all texts that begin with `text` and continue with at most `length` of the `symbols`.
-fn try_all(
+/// Checks a text split in some way. Returns the number of places that it looked at, or a description of a wrong one.
+type Check = fn(&Splitter, &str) -> Result<usize, String>;
+
+/// Checks all texts that begin with `text` and continue with at most `length` of the `symbols`.
+fn check_all(
+    check: Check,
     splitter: &Splitter,
     text: &mut String,
     symbols: &[&str],
     length: usize,
 ) -> Result<usize, String> {
-    let mut cuts = try_cuts(splitter, text)?;
+    let mut places = check(splitter, text)?;
     if length > 0 {
         for symbol in symbols {
             let end = text.len();
             text.push_str(symbol);
-            cuts += try_all(splitter, text, symbols, length - 1)?;
+            places += check_all(check, splitter, text, symbols, length - 1)?;
             text.truncate(end);
         }
     }
-    Ok(cuts)
+    Ok(places)
 }
 
-/// Asserts that all texts of at most `length` symbols can be cut where the splitter says.
-fn assert_exact(families: &[Family], symbols: &[&str], length: usize) {
+/// Checks all texts of at most `length` symbols by all families. Returns the number of places.
+pub(crate) fn check_families(
+    check: Check,
+    families: &[Family],
+    symbols: &[&str],
+    length: usize,
+) -> usize {
     let answers = on_all_cores(families.len() * symbols.len(), |task| {
         let family = families[task / symbols.len()];
         let splitter = Splitter::Native(family, Tier::Reference);
         let mut text = symbols[task % symbols.len()].to_owned();
-        Some(try_all(&splitter, &mut text, symbols, length - 1))
+        Some(check_all(check, &splitter, &mut text, symbols, length - 1))
     });
-    // Most texts have a place where they may be cut.
-    let few = families.len() * symbols.len() * (length - 2);
     match answers.into_iter().collect::<Result<Vec<_>, _>>() {
-        Ok(cuts) => assert!(cuts.iter().sum::<usize>() > few),
+        Ok(places) => places.iter().sum(),
         Err(wrong) => panic!("{wrong}"),
     }
+}
+
+/// Asserts that all texts of at most `length` symbols can be cut where the splitter says.
+fn assert_exact(families: &[Family], symbols: &[&str], length: usize) {
+    let cuts = check_families(try_cuts, families, symbols, length);
+    // Most texts have a place where they may be cut.
+    assert!(cuts > families.len() * symbols.len() * (length - 2));
 }
 
 #[test]

@@ -8,16 +8,14 @@ use bytemill::encode::session::Session;
 use bytemill::encode::special::{Policy, SpecialTokens};
 use bytemill::split::Splitter;
 use bytemill::split::pattern::Family;
-use bytemill::token::{NO_TOKEN, Pair, TokenId};
-use bytemill::util::tier::Tier;
-use bytemill::vocabulary::listed::{Alphabet, Listing, Unknown};
-use bytemill::vocabulary::{ListedToken, Vocabulary};
+use bytemill::token::{Pair, TokenId};
 
 use crate::chains;
+use crate::cuts::check_families;
 use crate::spellings::{self, SPELLERS};
 use crate::support::{
     CL100K, CONTRACTION_SYMBOLS, O200K, R50K, Random, SYMBOLS, TestResult, assert_for_seeds,
-    on_all_cores, pieces,
+    listed_bytes, pieces,
 };
 
 /// The ends of the pieces of a text.
@@ -65,36 +63,9 @@ fn try_seams(splitter: &Splitter, text: &str) -> Result<usize, String> {
     Ok(count)
 }
 
-/// As [`try_seams`], for all texts that begin with `text` and continue with at most `length` of the `symbols`.
-fn try_all(
-    splitter: &Splitter,
-    text: &mut String,
-    symbols: &[&str],
-    length: usize,
-) -> Result<usize, String> {
-    let mut seams = try_seams(splitter, text)?;
-    if length > 0 {
-        for symbol in symbols {
-            let end = text.len();
-            text.push_str(symbol);
-            seams += try_all(splitter, text, symbols, length - 1)?;
-            text.truncate(end);
-        }
-    }
-    Ok(seams)
-}
-
 fn assert_exact(families: &[Family], symbols: &[&str], length: usize) {
-    let answers = on_all_cores(families.len() * symbols.len(), |task| {
-        let family = families[task / symbols.len()];
-        let splitter = Splitter::Native(family, Tier::Reference);
-        let mut text = symbols[task % symbols.len()].to_owned();
-        Some(try_all(&splitter, &mut text, symbols, length - 1))
-    });
-    match answers.into_iter().collect::<Result<Vec<_>, _>>() {
-        Ok(seams) => assert!(seams.iter().sum::<usize>() > families.len()),
-        Err(wrong) => panic!("{wrong}"),
-    }
+    let seams = check_families(try_seams, families, symbols, length);
+    assert!(seams > families.len());
 }
 
 #[test]
@@ -153,27 +124,7 @@ fn hostile(random: &mut Random) -> Result<Encoder, Box<dyn std::error::Error>> {
     for index in 1..merges.len() {
         merges.swap(index, random.below(index + 1));
     }
-    let mut bytes = Box::new([NO_TOKEN; 256]);
-    for (byte, id) in bytes.iter_mut().zip(0..) {
-        *byte = id;
-    }
-    let tokens: Vec<ListedToken<'_>> = (0..)
-        .zip(&tokens)
-        .map(|(id, bytes)| ListedToken {
-            id,
-            bytes: bytes.into(),
-            is_found: true,
-        })
-        .collect();
-    let listing = Listing {
-        alphabet: Alphabet::Bytes(bytes),
-        merges,
-        unknown: Unknown::default(),
-        whole_pieces: false,
-        spellings: Vec::new(),
-        space: ' ',
-    };
-    let vocabulary = Arc::new(Vocabulary::from_list(&tokens, listing)?);
+    let vocabulary = Arc::new(listed_bytes(&tokens, merges)?);
     let pattern = *random.pick(&[R50K, CL100K, O200K]);
     let special = SpecialTokens::new(Vec::new())?;
     Ok(Encoder::new(vocabulary, special, Splitter::new(pattern)?))

@@ -8,11 +8,12 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 
 use bytemill::checkpoint::{self, Checkpoint};
-use bytemill::error::EncodeError;
+use bytemill::error::{EncodeError, VocabularyError};
 use bytemill::split::Splitter;
-use bytemill::token::TokenId;
-use bytemill::vocabulary::Vocabulary;
+use bytemill::token::{NO_TOKEN, Pair, TokenId};
 use bytemill::vocabulary::byte_merges::ByteMerges;
+use bytemill::vocabulary::listed::{Alphabet, Listing, Unknown};
+use bytemill::vocabulary::{ListedToken, Vocabulary};
 use fancy_regex::Regex;
 
 pub(crate) type TestResult = Result<(), Box<dyn Error>>;
@@ -368,4 +369,32 @@ impl Checkpoint for Patience {
     fn should_stop(&self) -> bool {
         self.asked.fetch_add(1, Ordering::Relaxed) >= self.patience
     }
+}
+
+/// Returns a vocabulary whose first tokens are all bytes, and the merges of others in the order of their ranks.
+pub(crate) fn listed_bytes(
+    tokens: &[Vec<u8>],
+    merges: Vec<(TokenId, Pair)>,
+) -> Result<Vocabulary, VocabularyError> {
+    let mut bytes = Box::new([NO_TOKEN; 256]);
+    for (id, byte) in (0..).zip(bytes.iter_mut()) {
+        *byte = id;
+    }
+    let tokens: Vec<ListedToken<'_>> = (0..)
+        .zip(tokens)
+        .map(|(id, bytes)| ListedToken {
+            id,
+            bytes: bytes.into(),
+            is_found: true,
+        })
+        .collect();
+    let listing = Listing {
+        alphabet: Alphabet::Bytes(bytes),
+        merges,
+        unknown: Unknown::default(),
+        whole_pieces: false,
+        spellings: Vec::new(),
+        space: ' ',
+    };
+    Vocabulary::from_list(&tokens, listing)
 }
