@@ -12,6 +12,7 @@ import argparse
 import random
 import statistics
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +31,9 @@ ENCODING = "o200k_base"
 LONG = 4_194_304
 CONVERSATION, TURNS = 780_800, 400
 APPENDED = 256
+
+# Models whose files are measured as well.
+FILES = ("Llama 3", "Mistral v1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +124,7 @@ def edits(encoding: bytemill.Encoding, text: str) -> list[Timing]:
     middle = len(text) // 2
     other = text[:-8] + "12 a b.\n"
     whole = median(lambda _: encoding.encode(text, disallowed_special=()), 5)
-    append = median(lambda number: session.append(parts[number]), 1_000)
+    append = median(appended(session, parts), 1_000)
     alone = median(lambda number: encoding.encode_ordinary(parts[number]), 1_000)
     figures = [
         ("whole", f"`encode` of all {LONG:,} characters", whole),
@@ -135,6 +139,30 @@ def edits(encoding: bytemill.Encoding, text: str) -> list[Timing]:
     return [Timing(key=key, title=title, microseconds=spent) for key, title, spent in figures]
 
 
+def files(text: str) -> list[Timing]:
+    """Measures `append` with models' `tokenizer.json` files."""
+    from harness.model_files import MODELS
+
+    figures = []
+    for model in FILES:
+        _, write = MODELS[model]
+        with tempfile.TemporaryDirectory() as folder:
+            encoding = bytemill.Encoding.from_file(write(Path(folder))["tokenizers"])
+        session = encoding.session(text, disallowed_special=())
+        parts = [text[number * APPENDED :][:APPENDED] for number in range(1_000)]
+        spent = median(appended(session, parts), 1_000)
+        if session.tolist() != encoding.encode(session.text, disallowed_special=()):
+            raise AssertionError("a session gives other token IDs")
+        title = f"`append` of {APPENDED} characters, {model}'s tokenizer.json"
+        figures.append(Timing(key=f"append, {model}", title=title, microseconds=spent))
+    return figures
+
+
+def appended(session: bytemill.Session, parts: Sequence[str]) -> Callable[[int], object]:
+    """Returns a call that appends a part."""
+    return lambda number: session.append(parts[number])
+
+
 def runs(encoding: bytemill.Encoding) -> list[Timing]:
     """Measures `append` at the end of runs that have no place where text can be cut."""
     numbers = random.Random(0)  # noqa: S311
@@ -143,7 +171,7 @@ def runs(encoding: bytemill.Encoding) -> list[Timing]:
         text = "".join(numbers.choices(symbols, k=LONG))
         session = encoding.session(text)
         part = text[:APPENDED]
-        spent = median(lambda _, part=part, session=session: session.append(part), 1_000)  # type: ignore[misc]
+        spent = median(appended(session, [part] * 1_000), 1_000)
         if session.tolist() != encoding.encode(session.text):
             raise AssertionError("a session gives other token IDs")
         title = f"`append` of {APPENDED} {name}, behind {LONG:,}"
@@ -230,6 +258,7 @@ def measured(corpus: Path | None) -> list[Timing]:
         *conversations(encoding, turns(both)),
         *edits(encoding, long),
         *runs(encoding),
+        *files(long),
         *streams(encoding, first[:1_000_000]),
         *checks(encoding, long),
     ]
@@ -280,6 +309,7 @@ def judged(figures: Sequence[Timing]) -> list[Judged]:
 
     return [
         limit("append 256 characters to 4 million", "append", 5),
+        *(limit(f"the same, {model}", f"append, {model}", 5) for model in FILES),
         limit("append 256 letters to 4 million without a cut", "run, letters", 20),
         limit("append 256 blanks to 4 million", "run, blanks", 20),
         limit("edit in the middle of 4 million", "edit", 20),
