@@ -13,7 +13,7 @@
 //! text from the mark. Everything else keeps its ids. A border on the right is looked at again, since the map
 //! of a SentencePiece model looks at the word before it as well.
 //!
-//! A long run without a cut is divided at [seams](super::seams) instead, and so is the tail. What begins at a seam is encoded
+//! A long run without a cut is divided at seams (`encode/seams.rs`) instead, and so is the tail. What begins at a seam is encoded
 //! from there only if its first token stays; otherwise from a border before. An edit reaches to a cut on its right, so the
 //! seams behind it are found anew.
 //!
