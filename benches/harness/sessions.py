@@ -148,14 +148,20 @@ def files(text: str) -> list[Timing]:
         _, write = MODELS[model]
         with tempfile.TemporaryDirectory() as folder:
             encoding = bytemill.Encoding.from_file(write(Path(folder))["tokenizers"])
-        session = encoding.session(text, disallowed_special=())
-        parts = [text[number * APPENDED :][:APPENDED] for number in range(1_000)]
-        spent = median(appended(session, parts), 1_000)
-        if session.tolist() != encoding.encode(session.text, disallowed_special=()):
-            raise AssertionError("a session gives other token IDs")
         title = f"`append` of {APPENDED} characters, {model}'s tokenizer.json"
+        spent = appending(encoding, text)
         figures.append(Timing(key=f"append, {model}", title=title, microseconds=spent))
     return figures
+
+
+def appending(encoding: bytemill.Encoding, text: str) -> float:
+    """Returns the median time of `append` behind a text, of parts of the same, in microseconds."""
+    session = encoding.session(text, disallowed_special=())
+    parts = [text[number * APPENDED :][:APPENDED] for number in range(1_000)]
+    spent = median(appended(session, parts), 1_000)
+    if session.tolist() != encoding.encode(session.text, disallowed_special=()):
+        raise AssertionError("a session gives other token IDs")
+    return spent
 
 
 def appended(session: bytemill.Session, parts: Sequence[str]) -> Callable[[int], object]:
@@ -169,12 +175,8 @@ def runs(encoding: bytemill.Encoding) -> list[Timing]:
     figures = []
     for name, symbols in (("letters", "abcdefghijklmnopqrstuvwxyz"), ("blanks", " ")):
         text = "".join(numbers.choices(symbols, k=LONG))
-        session = encoding.session(text)
-        part = text[:APPENDED]
-        spent = median(appended(session, [part] * 1_000), 1_000)
-        if session.tolist() != encoding.encode(session.text):
-            raise AssertionError("a session gives other token IDs")
         title = f"`append` of {APPENDED} {name}, behind {LONG:,}"
+        spent = appending(encoding, text)
         figures.append(Timing(key=f"run, {name}", title=title, microseconds=spent))
     return figures
 

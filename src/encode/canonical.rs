@@ -122,11 +122,8 @@ impl Encoder {
 
     /// Of a `tokenizer.json`, added tokens come first; of ranks, the ordinary token of an id that is both.
     fn is_ordinary(&self, id: TokenId) -> bool {
-        let has_bytes = |id| {
-            let bytes = self.vocabulary.bytes(id);
-            bytes.is_some_and(|bytes| !bytes.is_empty())
-        };
-        self.file_decoder().is_none() && has_bytes(id)
+        let bytes = self.vocabulary.bytes(id);
+        self.file_decoder().is_none() && bytes.is_some_and(|bytes| !bytes.is_empty())
     }
 
     /// Returns the bytes of ids that stand behind another: those of special and added tokens, and of the gaps between these.
@@ -143,6 +140,7 @@ impl Encoder {
         let (mut start, mut bytes) = (all.len(), Vec::new());
         all.extend_from_slice(ids);
         while start < all.len() {
+            // Each by its hash: few ids come at once, and for these a filter as for `gaps` would take longer.
             let gap = all[start..].iter();
             let length = gap.take_while(|&&id| !self.stands_apart(id)).count();
             let (length, part) = match length {

@@ -19,6 +19,7 @@
 
 use super::Encoder;
 use crate::token::TokenId;
+use crate::util::memory::Growable;
 use crate::vocabulary::Model;
 
 impl Encoder {
@@ -40,52 +41,29 @@ impl Encoder {
     pub(super) fn seams<'t>(
         &'t self,
         text: &'t str,
-        ids: &'t [TokenId],
-    ) -> impl Iterator<Item = (usize, usize)> + 't {
+        ids: &[TokenId],
+    ) -> impl Iterator<Item = (usize, usize)> + use<'t> {
         let starts = self.starts(text, ids).into_iter().flatten();
         self.splitter.seams(text, starts)
     }
 
-    /// Returns whether a seam before a text is still one.
-    pub(super) fn goes_on(&self, text: &str) -> bool {
-        self.splitter.goes_on(text)
-    }
-
     /// Returns where tokens start in the text that they spell, each with the number of ids before it.
-    fn starts<'t>(
-        &'t self,
-        text: &'t str,
-        ids: &'t [TokenId],
-    ) -> Option<impl Iterator<Item = (usize, usize)> + 't> {
-        let spelling = |id: TokenId| {
-            let bytes = self.vocabulary.bytes(id).filter(|bytes| !bytes.is_empty());
-            let special = || self.special_tokens.text(id).map(str::as_bytes);
-            bytes.or_else(special)
-        };
+    fn starts(&self, text: &str, ids: &[TokenId]) -> Option<Vec<(usize, usize)>> {
+        let mut starts = Vec::new();
+        starts.with_room(ids.len());
         let mut rest = text.as_bytes();
         for (index, &id) in ids.iter().enumerate() {
-            let bytes = spelling(id)?;
+            starts.push((text.len() - rest.len(), index));
+            let bytes = self.vocabulary.bytes(id).filter(|bytes| !bytes.is_empty());
+            let special = || self.special_tokens.text(id).map(str::as_bytes);
+            let bytes = bytes.or_else(special)?;
             rest = match rest.strip_prefix(bytes) {
                 Some(rest) => rest,
-                // A space that stands in front of the text alone.
+                // A space that the pipeline puts in front of a text.
                 None if index == 0 => rest.strip_prefix(bytes.strip_prefix(b" ")?)?,
                 None => return None,
             };
         }
-        if !rest.is_empty() {
-            return None;
-        }
-        let mut start = text.len();
-        let lengths = ids
-            .iter()
-            .map(move |&id| spelling(id).map_or(0, <[u8]>::len));
-        // From the end, for the first may have that space.
-        let mut total = lengths.clone().sum::<usize>() - start;
-        start = 0;
-        Some(lengths.enumerate().map(move |(index, length)| {
-            let here = start;
-            start += length - std::mem::take(&mut total);
-            (here, index)
-        }))
+        rest.is_empty().then_some(starts)
     }
 }

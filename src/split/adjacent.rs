@@ -127,11 +127,8 @@ impl Adjacency {
     }
 
     /// Returns whether two characters may stand side by side in a token.
-    pub(super) fn may_join(&self, before: u32, after: u32) -> bool {
-        let number = |point| {
-            let character = char::from_u32(point).expect("it is no surrogate");
-            self::character(character.encode_utf8(&mut [0; 4]).as_bytes()).0
-        };
+    pub(super) fn may_join(&self, before: char, after: char) -> bool {
+        let number = |point: char| character(point.encode_utf8(&mut [0; 4]).as_bytes()).0;
         self.joins(number(before), number(after)) != 0
     }
 

@@ -114,7 +114,7 @@ pub(super) fn first_among<C: Character>(
 fn separates(splitter: &Splitter, before: char, after: char) -> bool {
     match splitter {
         Splitter::Native(family, _) => family_separates(*family, before, after),
-        Splitter::Adjacent(adjacency, _) => !adjacency.may_join(before.into(), after.into()),
+        Splitter::Adjacent(adjacency, _) => !adjacency.may_join(before, after),
         Splitter::Classes(classes, _) => classes.separates(before.into(), after.into()),
         // What no match has is in no piece.
         Splitter::General(general) => general.beside(before, after) != Beside::Joined,
@@ -125,22 +125,20 @@ fn separates(splitter: &Splitter, before: char, after: char) -> bool {
 
 /// As [`separates`], for a native family.
 pub(super) fn family_separates(family: Family, before: char, after: char) -> bool {
-    let (before, after) = (u32::from(before), u32::from(after));
     // It is in one piece with letters and numbers of that script.
-    if matches!(family, Family::O200k(o200k) if o200k.han_apart) && is_han(after) {
+    if matches!(family, Family::O200k(o200k) if o200k.han_apart) && is_han(after.into()) {
         return false;
     }
-    let [left, right] = [before, after].map(class_of_code_point);
+    let [left, right] = [before, after].map(|each| class_of_code_point(each.into()));
     match left {
         Class::Lower if right == Class::Upper => {
-            let is_second = matches!(char::from_u32(after), Some('L' | 'E'));
-            matches!(family, Family::O200k(_)) && !is_second
+            matches!(family, Family::O200k(_)) && !matches!(after, 'L' | 'E')
         }
         Class::Upper | Class::Lower | Class::Caseless => {
-            !rules::is_letter(right) && right != Class::Mark && after != u32::from('\'')
+            !rules::is_letter(right) && right != Class::Mark && after != '\''
         }
         Class::Number => right != Class::Number,
-        Class::Mark | Class::Other => matches!(right, Class::Space | Class::OtherWhitespace),
+        Class::Mark | Class::Other => rules::is_blank(right),
         Class::Newline => {
             let ends_pieces = match family {
                 Family::R50k(_) => false,
@@ -148,7 +146,7 @@ pub(super) fn family_separates(family: Family, before: char, after: char) -> boo
                 Family::O200k(_) => true,
                 Family::Deepseek(family) => !family.single_newlines,
             };
-            ends_pieces && !rules::is_whitespace(right) && after != u32::from('/')
+            ends_pieces && !rules::is_whitespace(right) && after != '/'
         }
         Class::Space | Class::OtherWhitespace => false,
     }

@@ -152,15 +152,12 @@ impl Splitter {
         text: &str,
         places: impl Iterator<Item = (usize, usize)>,
     ) -> impl Iterator<Item = (usize, usize)> {
-        let rule = self.rule();
-        let seams = rule.map(|(rule, _)| seams::among(rule, text, places));
-        seams.into_iter().flatten()
+        seams::among(self, text, places)
     }
 
-    /// Returns whether a seam before `text`, whose first character it has been before, is still one.
+    /// Returns whether a place before `text` that was a seam, with the same character behind it, is still one.
     pub fn goes_on(&self, text: &str) -> bool {
-        let rule = self.rule();
-        rule.is_some_and(|(rule, _)| seams::goes_on(rule, text))
+        seams::goes_on(self, text)
     }
 
     /// As [`cuts`](Self::cuts), last first, in bytes that need not be UTF-8. A cut is between two whole characters:

@@ -60,6 +60,11 @@ pub(super) fn is_whitespace(class: Class) -> bool {
     )
 }
 
+/// `[^\S\r\n]`.
+pub(super) fn is_blank(class: Class) -> bool {
+    matches!(class, Class::Space | Class::OtherWhitespace)
+}
+
 /// `\p{L}`.
 pub(super) fn is_letter(class: Class) -> bool {
     matches!(class, Class::Upper | Class::Lower | Class::Caseless)

@@ -28,33 +28,31 @@
 //!
 //! Where tokens decide, a seam is between any two characters that they join.
 
-use super::native::Rule;
 use super::pattern::Family;
-use super::rules;
+use super::{Splitter, rules};
 use crate::unicode::classify::{Class, class_of_code_point};
 
 /// Returns those of some places, in order and each with a number, that are seams of a text that itself begins at a seam or a
 /// [cut](super::cuts), or is a whole one.
 pub(super) fn among(
-    rule: Rule<'_>,
+    splitter: &Splitter,
     text: &str,
     places: impl Iterator<Item = (usize, usize)>,
 ) -> impl Iterator<Item = (usize, usize)> {
     let (mut known, mut run) = (0, Run::default());
     places.filter(move |&(place, _)| {
-        let Some((left, right)) = text.split_at_checked(place) else {
+        let beside = || {
+            let (left, right) = text.split_at_checked(place)?;
+            Some((left.chars().next_back()?, right.chars().next()?))
+        };
+        let Some((before, after)) = beside() else {
             return false;
         };
-        let beside = left.chars().next_back().zip(right.chars().next());
-        let Some((before, after)) = beside.map(|(before, after)| (before.into(), after.into()))
-        else {
-            return false;
-        };
-        for character in left[known..].chars() {
-            run.push(class_of_code_point(character.into()));
+        for character in text[known..place].chars() {
+            run.push(class_of(character));
         }
         known = place;
-        is_seam(rule, before, after, run) && goes_on(rule, right)
+        is_seam(splitter, before, after, run) && goes_on(splitter, &text[place..])
     })
 }
 
@@ -78,26 +76,27 @@ impl Run {
     }
 }
 
-/// Returns whether a seam before a text, whose first character it has been before, is still one.
-pub(super) fn goes_on(rule: Rule<'_>, text: &str) -> bool {
+/// Returns whether a place before a text that was a seam, with the same character behind it, is still one.
+pub(super) fn goes_on(splitter: &Splitter, text: &str) -> bool {
     let mut characters = text.chars();
-    let mut next_is_blank = || characters.next().is_some_and(is_blank);
-    match rule {
-        Rule::Family(_) => !next_is_blank() || next_is_blank(),
-        Rule::Adjacency(_) | Rule::Classes(_) => true,
-    }
+    let mut next_is_blank = || {
+        characters
+            .next()
+            .is_some_and(|next| rules::is_blank(class_of(next)))
+    };
+    !matches!(splitter, Splitter::Native(..)) || !next_is_blank() || next_is_blank()
 }
 
-fn is_seam(rule: Rule<'_>, before: u32, after: u32, run: Run) -> bool {
-    let family = match rule {
-        Rule::Family(Family::Deepseek(_)) | Rule::Classes(_) => return false,
-        Rule::Adjacency(adjacency) => return adjacency.may_join(before, after),
-        Rule::Family(family) => family,
+fn is_seam(splitter: &Splitter, before: char, after: char, run: Run) -> bool {
+    let family = match splitter {
+        Splitter::Native(Family::Deepseek(_), _) => return false,
+        Splitter::Native(family, _) => family,
+        Splitter::Adjacent(adjacency, _) => return adjacency.may_join(before, after),
+        _ => return false,
     };
-    let [left, right] = [before, after].map(class_of_code_point);
-    let is_blank = |class| matches!(class, Class::Space | Class::OtherWhitespace);
-    if is_blank(left) {
-        return is_blank(right) && !run.has_newline;
+    let [left, right] = [before, after].map(class_of);
+    if rules::is_blank(left) {
+        return rules::is_blank(right) && !run.has_newline;
     }
     let are_letters = rules::is_letter(left) && rules::is_letter(right);
     let may_go_on = are_letters && !is_contraction(before, after);
@@ -112,15 +111,13 @@ fn is_seam(rule: Rule<'_>, before: u32, after: u32, run: Run) -> bool {
 }
 
 /// Returns whether two letters may be those of a contraction.
-fn is_contraction(first: u32, second: u32) -> bool {
-    let lower = |point| char::from_u32(point).map(|letter| letter.to_ascii_lowercase());
+fn is_contraction(first: char, second: char) -> bool {
     matches!(
-        (lower(first), lower(second)),
-        (Some('r' | 'v'), Some('e')) | (Some('l'), Some('l'))
+        (first.to_ascii_lowercase(), second.to_ascii_lowercase()),
+        ('r' | 'v', 'e') | ('l', 'l')
     )
 }
 
-fn is_blank(character: char) -> bool {
-    let class = class_of_code_point(character.into());
-    matches!(class, Class::Space | Class::OtherWhitespace)
+fn class_of(character: char) -> Class {
+    class_of_code_point(character.into())
 }

@@ -208,11 +208,11 @@ def grown(encoding: bytemill.Encoding, text: str) -> object:
         lambda: session.append("more"),
     ]
     for step in steps:
-        before = (session.text, session.tolist())
+        before = (session.text, session.tolist(), session._core.pinned())
         try:
             step()
         except MemoryError:
-            assert (session.text, session.tolist()) == before
+            assert (session.text, session.tolist(), session._core.pinned()) == before
             raise
     return (
         session.tolist(),

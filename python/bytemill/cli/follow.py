@@ -82,10 +82,11 @@ def follow(  # noqa: PLR0913 - the options of the command
 def from_standard_input() -> Iterator[bytes]:
     """Yields what comes from standard input; nothing, once, at its end."""
     file = input_bytes()
-    part = b"."
-    while part:
+    while True:
         part = file.read1(CHUNK) if isinstance(file, BufferedReader) else file.read(CHUNK)
         yield part
+        if not part:
+            return
 
 
 def from_file(path: Path) -> Iterator[bytes | None]:

@@ -20,23 +20,23 @@
 //! Segments are shared by the copies of a session, of which a few can be made in the time of one: only the tail is copied.
 //! Where a text has neither cuts nor seams, all of it is tail, and is encoded anew with every change.
 //!
-//! **Pinned ids** are taken as they are, such as those that a model has sampled. They divide the text: each **stretch** of
-//! text between them is encoded by itself, the one before them as at the end of a text, which is what the model has seen.
+//! Ids that a model has sampled may be **pinned**: they never change. The unpinned text before and behind them is
+//! encoded by itself, the text before them as at its end, which is what the model has seen.
 //!
 //! ```text
-//! stretch [pinned ids] stretch [pinned ids] stretch
+//! unpinned [pinned ids] unpinned [pinned ids] unpinned
 //! ```
 
 mod pinned;
 mod segments;
-mod stretch;
+mod unpinned;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use pinned::{Addition, Pinned};
 use segments::{START, Size};
-use stretch::{Change, Stretch};
+use unpinned::{Change, Unpinned};
 
 pub(super) use segments::Segment;
 
@@ -59,13 +59,6 @@ pub struct Update {
     pub stop: usize,
     /// The ids between these.
     pub ids: Vec<TokenId>,
-}
-
-impl Update {
-    /// Returns how many of `count` ids there are afterwards.
-    fn count_after(&self, count: usize) -> usize {
-        count - (self.stop - self.start) + self.ids.len()
-    }
 }
 
 /// How the texts of a session are encoded.
@@ -95,11 +88,11 @@ impl Rules {
 #[derive(Clone, Debug)]
 pub struct Session {
     rules: Arc<Rules>,
-    /// Each stretch with the pinned ids behind it.
-    closed: Arc<Vec<(Stretch, Arc<Pinned>)>>,
+    /// Unpinned texts, each with the pinned ids behind it.
+    closed: Arc<Vec<(Unpinned, Arc<Pinned>)>>,
     /// The sizes of these.
     size: Size,
-    last: Stretch,
+    last: Unpinned,
 }
 
 /// An edit of the text as it is, encoded.
@@ -113,15 +106,18 @@ pub struct Edit {
 #[derive(Debug)]
 enum Kind {
     Nothing,
-    /// Of the stretch with a number, which is joined with some behind it.
+    /// Changes the unpinned text with a number, and appends what stands behind it in those that follow.
     Text {
         number: usize,
+        /// How many follow that are no longer by themselves.
         joined: usize,
         change: Change,
     },
-    /// Ids are pinned at the end.
-    Pin(Addition),
-    /// The pinned ids behind the stretch with a number become these, and the text ends.
+    /// Pins ids behind the last text.
+    Pin(Pinned),
+    /// Pins further ids, behind pinned ones.
+    PinFurther(Addition),
+    /// The pinned ids behind the text with a number become these, and end the text.
     Cut {
         number: usize,
         pinned: Pinned,
@@ -131,29 +127,21 @@ enum Kind {
 impl Session {
     /// Starts with no text. All texts are encoded under one `policy`.
     pub fn new(encoder: Arc<Encoder>, policy: Policy) -> Self {
-        Self::with_rules(Rules {
-            encoder,
-            policy,
-            segment: SEGMENT,
-        })
+        Self::with_segments_of(SEGMENT, encoder, policy)
     }
 
     /// As [`new`](Self::new), with segments of another size, as tests have them.
     #[doc(hidden)]
     pub fn with_segments_of(segment: usize, encoder: Arc<Encoder>, policy: Policy) -> Self {
-        Self::with_rules(Rules {
-            encoder,
-            policy,
-            segment,
-        })
-    }
-
-    fn with_rules(rules: Rules) -> Self {
         Self {
-            rules: Arc::new(rules),
+            rules: Arc::new(Rules {
+                encoder,
+                policy,
+                segment,
+            }),
             closed: Arc::default(),
             size: Size::default(),
-            last: Stretch::new(Before::Nothing),
+            last: Unpinned::new(Before::Nothing),
         }
     }
 
@@ -192,32 +180,32 @@ impl Session {
 
     /// The parts of the text, in order.
     fn parts(&self) -> impl DoubleEndedIterator<Item = &str> {
-        let closed = self.closed.iter().flat_map(|(stretch, pinned)| {
+        let closed = self.closed.iter().flat_map(|(unpinned, pinned)| {
             let pinned = std::iter::once(pinned.text());
-            stretch.text.parts().chain(pinned)
+            unpinned.text.parts().chain(pinned)
         });
         closed.chain(self.last.text.parts())
     }
 
-    /// The stretches of text with the sizes of all that stands before each, and the pinned ids behind it.
-    fn stretches(&self) -> impl Iterator<Item = (&Stretch, Size, Option<&Pinned>)> {
+    /// The unpinned texts with the sizes of all that stands before each, and the pinned ids behind it.
+    fn texts(&self) -> impl Iterator<Item = (&Unpinned, Size, Option<&Pinned>)> {
         let mut before = Size::default();
-        let closed = self.closed.iter().map(move |(stretch, pinned)| {
+        let closed = self.closed.iter().map(move |(unpinned, pinned)| {
             let here = before;
-            before = here.and(stretch.text.size()).and(pinned.size());
-            (stretch, here, Some(&**pinned))
+            before = here.and(unpinned.text.size()).and(pinned.size());
+            (unpinned, here, Some(&**pinned))
         });
         closed.chain([(&self.last, self.size, None)])
     }
 
-    /// Returns the stretch with a number, and the sizes of what stands before it.
-    fn stretch(&self, number: usize) -> (&Stretch, Size) {
+    /// Returns the unpinned text with a number, and the sizes of what stands before it.
+    fn unpinned(&self, number: usize) -> (&Unpinned, Size) {
         if number == self.closed.len() {
             return (&self.last, self.size);
         }
-        let found = self.stretches().nth(number);
-        let (stretch, before, _) = found.expect("it is the number of one");
-        (stretch, before)
+        let found = self.texts().nth(number);
+        let (unpinned, before, _) = found.expect("it is the number of one");
+        (unpinned, before)
     }
 
     /// Appends a range of the ids.
@@ -232,11 +220,11 @@ impl Session {
             let inside = within(self.size.ids, self.last.text.count());
             return self.last.text.push_ids(START, inside, out);
         }
-        for (stretch, before, pinned) in self.stretches() {
-            let count = stretch.text.count();
+        for (unpinned, before, pinned) in self.texts() {
+            let count = unpinned.text.count();
             let inside = within(before.ids, count);
             if !inside.is_empty() {
-                stretch.text.push_ids(START, inside, out);
+                unpinned.text.push_ids(START, inside, out);
             }
             if let Some(pinned) = pinned {
                 let inside = within(before.ids + count, pinned.ids().len());
@@ -260,11 +248,11 @@ impl Session {
             let rest = character - self.size.characters;
             return self.size.bytes + self.last.text.offset_of(rest);
         }
-        for (stretch, before, pinned) in self.stretches() {
+        for (unpinned, before, pinned) in self.texts() {
             let rest = character - before.characters;
-            let size = stretch.text.size();
+            let size = unpinned.text.size();
             if rest <= size.characters {
-                return before.bytes + stretch.text.offset_of(rest);
+                return before.bytes + unpinned.text.offset_of(rest);
             }
             let (rest, pinned) = (rest - size.characters, pinned.expect("it is before those"));
             if rest < pinned.size().characters {
@@ -315,8 +303,8 @@ impl Session {
         }
         if let Err(number) = self.place(start) {
             // Text that begins as the pinned ids behind it may as well stand before them.
-            let (stretch, before) = self.stretch(number);
-            let place = before.bytes + stretch.text.len();
+            let (unpinned, before) = self.unpinned(number);
+            let place = before.bytes + unpinned.text.len();
             let rest = self.len() - place;
             if segments::common_end(self.parts().rev(), text, rest.min(text.len() - place)) == rest
             {
@@ -337,8 +325,8 @@ impl Session {
     /// As [`append`](Self::append).
     pub fn count_after(&self, text: &str) -> Result<usize, SessionError> {
         let end = self.len();
-        let edit = self.prepare(end..end, text)?;
-        Ok(edit.update.count_after(self.count()))
+        let Update { start, stop, ids } = self.prepare(end..end, text)?.update;
+        Ok(self.count() - (stop - start) + ids.len())
     }
 
     /// Replaces the bytes in `range`, which are whole characters, by a text.
@@ -380,22 +368,22 @@ impl Session {
             }
             Err(inside) => return Err(self.pinned_error(inside, range)),
         };
-        let (stretch, before) = self.stretch(number);
-        let length = stretch.text.len();
+        let (unpinned, before) = self.unpinned(number);
+        let length = unpinned.text.len();
         let end = range.end - before.bytes;
         if end <= length {
-            let change = stretch.prepare(&self.rules, before.characters, start..end, new)?;
+            let change = unpinned.prepare(&self.rules, before.characters, start..end, new)?;
             return Ok(self.edit_of(number, number, change));
         }
-        // Whole pinned ids are replaced as well: what stands behind them joins this stretch.
+        // Whole pinned ids are replaced as well: what stands behind them joins this text.
         let (other, end) = match self.place(range.end) {
             Ok(place) => place,
             Err(inside) => return Err(self.pinned_error(inside, range)),
         };
-        let behind = &self.stretch(other).0.text;
+        let behind = &self.unpinned(other).0.text;
         let mut text = new.to_owned();
         behind.push_text(START, end..behind.len(), &mut text);
-        let change = stretch.prepare(&self.rules, before.characters, start..length, &text)?;
+        let change = unpinned.prepare(&self.rules, before.characters, start..length, &text)?;
         Ok(self.edit_of(number, other, change))
     }
 
@@ -407,13 +395,18 @@ impl Session {
         if ids.is_empty() {
             return Ok(self.nothing());
         }
-        let addition = match self.last_pinned() {
-            Some(pinned) => pinned.further(self.encoder(), ids)?,
-            None => self.new_pinned().further(self.encoder(), ids)?,
+        let encoder = self.encoder();
+        let kind = if let Some(pinned) = self.last_pinned() {
+            Kind::PinFurther(pinned.further(encoder, ids)?)
+        } else {
+            let (mut before, count) = (Vec::new(), self.count());
+            self.push_ids(count.saturating_sub(1)..count, &mut before);
+            let mut pinned = Pinned::new(before.pop());
+            pinned.add(pinned.further(encoder, ids)?);
+            Kind::Pin(pinned)
         };
         let mut update = self.nothing().update;
         update.ids.with_room(ids.len()).extend_from_slice(ids);
-        let kind = Kind::Pin(addition);
         Ok(Edit { update, kind })
     }
 
@@ -436,8 +429,8 @@ impl Session {
                 closed[number].0.apply(rules, change);
                 if number + joined == closed.len() {
                     closed.truncate(number + 1);
-                    let (stretch, _) = closed.pop().expect("it is one of them");
-                    self.last = stretch;
+                    let (unpinned, _) = closed.pop().expect("it is one of them");
+                    self.last = unpinned;
                 } else {
                     // The pinned ids behind the last of those that are joined stay.
                     closed[number].1 = Arc::clone(&closed[number + joined].1);
@@ -445,24 +438,25 @@ impl Session {
                 }
                 self.resize();
             }
-            Kind::Pin(addition) => {
-                let new = self.last_pinned().is_none().then(|| self.new_pinned());
+            Kind::Pin(pinned) => {
+                let next = Unpinned::new(pinned.before_text(self.encoder()));
                 let closed = Arc::make_mut(&mut self.closed);
-                if let Some(new) = new {
-                    let next = Stretch::new(Before::Nothing);
-                    closed.with_room(1);
-                    self.size = self.size.and(self.last.text.size());
-                    closed.push((std::mem::replace(&mut self.last, next), Arc::new(new)));
-                }
-                let (_, pinned) = closed.last_mut().expect("there is one");
+                // Whatever needs memory comes first: nothing is changed if there is none.
+                closed.with_room(1);
+                self.size = self.size.and(self.last.text.size()).and(pinned.size());
+                closed.push((std::mem::replace(&mut self.last, next), Arc::new(pinned)));
+            }
+            Kind::PinFurther(addition) => {
+                let closed = Arc::make_mut(&mut self.closed);
+                let (_, pinned) = closed.last_mut().expect("some ids are pinned");
                 let pinned = Arc::make_mut(pinned);
-                self.size = self.size.without(pinned.size());
+                let before = pinned.size();
                 pinned.add(addition);
-                self.size = self.size.and(pinned.size());
-                self.last = Stretch::new(pinned.before_text(&self.rules.encoder));
+                self.size = self.size.without(before).and(pinned.size());
+                self.last = Unpinned::new(pinned.before_text(&self.rules.encoder));
             }
             Kind::Cut { number, pinned } => {
-                self.last = Stretch::new(pinned.before_text(self.encoder()));
+                self.last = Unpinned::new(pinned.before_text(self.encoder()));
                 let closed = Arc::make_mut(&mut self.closed);
                 closed.truncate(number + 1);
                 closed[number].1 = Arc::new(pinned);
@@ -494,13 +488,13 @@ impl Session {
         Ok((same < ids.len() || same < expected.len()).then_some(same))
     }
 
-    /// Returns the stretches of text, each with the pinned ids behind it; the last has none.
+    /// Returns the unpinned texts, each with the pinned ids behind it; the last has none.
     pub fn pinned(&self) -> impl Iterator<Item = (String, &[TokenId])> {
-        self.stretches().map(|(stretch, _, pinned)| {
+        self.texts().map(|(unpinned, _, pinned)| {
             let mut text = String::new();
-            stretch
+            unpinned
                 .text
-                .push_text(START, 0..stretch.text.len(), &mut text);
+                .push_text(START, 0..unpinned.text.len(), &mut text);
             (text, pinned.map_or(&[][..], Pinned::ids))
         })
     }
@@ -515,15 +509,15 @@ impl Session {
         }
     }
 
-    /// Returns the edit that makes a change to a stretch, which is joined with those up to another.
+    /// Returns the edit that changes an unpinned text and joins it with those up to another.
     fn edit_of(&self, number: usize, other: usize, change: Change) -> Edit {
-        let (_, before) = self.stretch(number);
+        let (_, before) = self.unpinned(number);
         let start = before.ids + change.before.ids;
         let stop = if number == other {
             before.ids + change.stop
         } else {
-            let (stretch, before) = self.stretch(other);
-            before.ids + stretch.text.count()
+            let (unpinned, before) = self.unpinned(other);
+            before.ids + unpinned.text.count()
         };
         let mut old = Vec::new();
         self.push_ids(start..stop, &mut old);
@@ -537,19 +531,19 @@ impl Session {
         }
     }
 
-    /// Returns the stretch that has an offset, with the offset in it: between text and pinned ids that of the text, between two
-    /// texts the last. The number of the pinned ids whose text has it inside is an error.
+    /// Returns the number of the unpinned text that an offset is in, and the offset in that. Between text and pinned ids it is in
+    /// the text; between two texts in the later. The error is the number of the pinned ids whose text has it inside.
     fn place(&self, offset: usize) -> Result<(usize, usize), usize> {
         if offset >= self.size.bytes {
             return Ok((self.closed.len(), offset - self.size.bytes));
         }
         let mut place = Err(0);
-        for (number, (stretch, before, _)) in self.stretches().enumerate() {
+        for (number, (unpinned, before, _)) in self.texts().enumerate() {
             if before.bytes > offset {
                 break;
             }
             let within = offset - before.bytes;
-            place = if within <= stretch.text.len() {
+            place = if within <= unpinned.text.len() {
                 Ok((number, within))
             } else {
                 Err(number)
@@ -560,8 +554,8 @@ impl Session {
 
     /// Ends the text inside of pinned ids, at the start of `range`.
     fn cut(&self, number: usize, range: Range<usize>) -> Result<Edit, SessionError> {
-        let (stretch, before) = self.stretch(number);
-        let behind = before.and(stretch.text.size());
+        let (unpinned, before) = self.unpinned(number);
+        let behind = before.and(unpinned.text.size());
         let pinned = &self.closed[number].1;
         let cut = pinned.cut(&self.rules.encoder, range.start - behind.bytes)?;
         let Some(cut) = cut else {
@@ -585,24 +579,17 @@ impl Session {
         self.last.text.is_empty().then_some(pinned)
     }
 
-    /// Pinned ids without any, behind the end.
-    fn new_pinned(&self) -> Pinned {
-        let (mut before, count) = (Vec::new(), self.count());
-        self.push_ids(count.saturating_sub(1)..count, &mut before);
-        Pinned::new(before.pop())
-    }
-
     /// Adds the sizes up again.
     fn resize(&mut self) {
         let sizes = self.closed.iter();
-        let sizes = sizes.map(|(stretch, pinned)| stretch.text.size().and(pinned.size()));
+        let sizes = sizes.map(|(unpinned, pinned)| unpinned.text.size().and(pinned.size()));
         self.size = sizes.fold(Size::default(), Size::and);
     }
 
     /// The error of an edit that begins or ends inside pinned ids.
     fn pinned_error(&self, number: usize, range: Range<usize>) -> SessionError {
-        let (stretch, before) = self.stretch(number);
-        let start = before.characters + stretch.text.characters();
+        let (unpinned, before) = self.unpinned(number);
+        let start = before.characters + unpinned.text.characters();
         let end = start + self.closed[number].1.size().characters;
         let text = self.text();
         let character = |offset: usize| text[..offset].chars().count();

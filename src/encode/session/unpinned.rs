@@ -19,12 +19,12 @@ const KEPT: usize = 5;
 
 /// A text that is encoded by itself.
 #[derive(Clone, Debug)]
-pub(super) struct Stretch {
+pub(super) struct Unpinned {
     pub(super) text: Segments,
     before: Before,
 }
 
-/// A part of a stretch, encoded anew.
+/// A part of an unpinned text, encoded anew.
 #[derive(Debug)]
 pub(super) struct Change {
     /// The segments that are replaced, and what stands before the first.
@@ -35,8 +35,8 @@ pub(super) struct Change {
     pub(super) stop: usize,
 }
 
-impl Stretch {
-    /// Starts with no text, behind something.
+impl Unpinned {
+    /// Starts with no text, behind what is given.
     pub(super) fn new(before: Before) -> Self {
         let text = Segments::default();
         Self { text, before }
@@ -93,7 +93,7 @@ impl Stretch {
         let reaches_end = end == length;
         rules.refuse(&middle, characters + before.characters)?;
         let seam = self.text.first_behind_seam(place);
-        if seam.is_some() && !rules.encoder.goes_on(&middle) {
+        if seam.is_some() && !rules.encoder.splitter().goes_on(&middle) {
             return Ok(None);
         }
         let border = if seam.is_some() {
@@ -200,13 +200,14 @@ impl Stretch {
             while start + segment < text.len() {
                 let cut = rules.cuts(text, start + segment..text.len()).next();
                 let end = cut.unwrap_or(text.len());
-                if cut.is_none() && (end - start < RUN * segment || !encoder.has_seams()) {
+                let is_run = end - start >= RUN * segment && encoder.has_seams();
+                if cut.is_none() && !is_run {
                     break;
                 }
                 ids.clear();
                 append(start..end, &mut ids)?;
                 let mut known = 0;
-                if end - start >= RUN * segment && encoder.has_seams() {
+                if is_run {
                     let (run, first) = (&text[start..end], start);
                     for (offset, count) in encoder.seams(run, &ids) {
                         let is_far = first + offset >= start + segment;
