@@ -15,6 +15,7 @@ use bytemill::split::Splitter;
 use bytemill::split::adjacent::Adjacency;
 use bytemill::token::TokenId;
 use bytemill::util::tier::Tier;
+use fancy_regex::Regex;
 
 use crate::support::{CL100K, O200K, R50K, Random, TestResult};
 
@@ -75,7 +76,7 @@ fn tokens(random: &mut Random) -> Vec<AddedToken> {
 }
 
 /// Kinds of pipelines.
-const KINDS: usize = 15;
+const KINDS: usize = 20;
 
 pub(crate) fn encoder(
     random: &mut Random,
@@ -89,12 +90,24 @@ pub(crate) fn encoder(
         find: Find::Text("\u{2581}".to_owned()),
         content: " ".to_owned(),
     };
+    let replace = |pattern: &str, content: &str| {
+        Ok::<_, Box<dyn std::error::Error>>(Step::Replace {
+            find: Find::Regex(Box::new(Regex::new(pattern)?)),
+            content: content.to_owned(),
+        })
+    };
+    let quotes = Step::Replace {
+        find: Find::Text("''".to_owned()),
+        content: "\"".to_owned(),
+    };
+    let strip = |left, right| Step::Strip { left, right };
     let (prefix, marks) = match seed % KINDS {
         6 => (Prefix::Always, Marks::Nothing),
         7 => (Prefix::Always, Marks::Normalized),
         11 => (Prefix::UnlessSpace, Marks::Segments),
         12 => (Prefix::FirstUnlessSpace, Marks::Segments),
-        13 | 14 => (Prefix::UnlessSpace, Marks::Words),
+        13 | 14 | 17 => (Prefix::UnlessSpace, Marks::Words),
+        18 => (Prefix::UnlessSpace, Marks::Segments),
         _ => (Prefix::Nothing, Marks::Nothing),
     };
     let steps = match seed % KINDS {
@@ -112,6 +125,11 @@ pub(crate) fn encoder(
             Step::StripNonspacing,
             Step::Lowercase,
         ],
+        15 => vec![Step::Nfc, replace(r"\s+", " ")?, Step::Lowercase],
+        16 => vec![strip(true, true)],
+        17 => vec![quotes, Step::Nfkd, Step::StripAccents, Step::Lowercase],
+        18 => vec![strip(true, true), replace(" {2,}", " ")?],
+        19 => vec![replace("1[2-]+|<", "-<")?, strip(seed % 7 > 3, true)],
         _ => vec![unmark],
     };
     let pipeline = Pipeline {
@@ -231,7 +249,14 @@ fn pipelines_that_change_the_start_of_words_are_not_cut() -> TestResult {
             Marks::Nothing,
             Step::Prepend("a".to_owned()),
         )?,
-        encoder(Prefix::Nothing, Marks::Nothing, Step::StripAccents)?,
+        encoder(
+            Prefix::Nothing,
+            Marks::Nothing,
+            Step::Replace {
+                find: Find::Regex(Box::new(Regex::new(r"\b ")?)),
+                content: " ".to_owned(),
+            },
+        )?,
     ] {
         assert_eq!(other.cut(text, 0), None);
     }

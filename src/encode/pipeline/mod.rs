@@ -133,7 +133,7 @@ impl Normalization {
     /// Returns whether the start of a text may become something else than the same behind other text.
     fn changes_start(&self) -> bool {
         match self {
-            Self::Chain(_) => false,
+            Self::Chain(chain) => chain.changes_start(),
             Self::Model(normalizer) => {
                 let flags = normalizer.flags();
                 flags.add_dummy_prefix || flags.remove_extra_whitespaces
@@ -181,7 +181,8 @@ impl Pipeline {
                 _ => text.len(),
             };
             let first = spans.as_ref().map_or(0, |spans| spans.len());
-            chain.normalize(&text[start..end], out, spans.as_deref_mut())?;
+            // What is divided has no step that looks at the start.
+            chain.normalize_part(&text[start..end], gap.is_start, out, spans.as_deref_mut())?;
             if let Some(spans) = &mut spans {
                 for span in &mut spans[first..] {
                     *span = start + span.start..start + span.end;
@@ -413,13 +414,14 @@ impl Prepared {
                     && !before.is_whitespace()
             }
         };
-        let starts_nothing = match pipeline.prefix {
-            Prefix::Nothing => !pipeline.normalization.changes_start() || !is_behind_token,
-            Prefix::Always | Prefix::AlwaysEmpty => {
-                !is_behind_token && !raw.is_some_and(|raw| raw.may_end_in(before))
-            }
+        let starts_no_gap = || !is_behind_token && !raw.is_some_and(|raw| raw.may_end_in(before));
+        let starts_no_segment = match pipeline.prefix {
+            Prefix::Nothing => true,
+            Prefix::Always | Prefix::AlwaysEmpty => starts_no_gap(),
             Prefix::UnlessSpace | Prefix::FirstUnlessSpace => after == ' ',
         };
+        let starts_nothing =
+            starts_no_segment && (!pipeline.normalization.changes_start() || starts_no_gap());
         stays
             && starts_nothing
             && pipeline.normalization.keeps_apart(left, before, after)

@@ -252,7 +252,7 @@ impl CharacterMap {
                         out.truncate(made_before);
                         let end = self.sure_from(steps, text, at);
                         let first = spans.as_ref().map_or(0, |spans| spans.len());
-                        super::run(steps, &text[before..end], out, spans.as_deref_mut())?;
+                        super::run(steps, &text[before..end], true, out, spans.as_deref_mut())?;
                         for span in spans.iter_mut().flat_map(|spans| &mut spans[first..]) {
                             *span = before + span.start..before + span.end;
                         }
@@ -323,7 +323,7 @@ impl Page {
             let mut text = c.to_string();
             for step in steps {
                 let mut output = Output::new(&text, false);
-                step.apply(&mut output)
+                step.apply(true, &mut output)
                     .expect("it has no pattern that fails");
                 text = output.finish().0;
             }

@@ -10,6 +10,7 @@ mod bert;
 mod forms;
 mod map;
 mod precompiled;
+mod replaced;
 mod table;
 mod windows;
 
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use fancy_regex::Regex;
 use forms::Normal;
 use map::CharacterMap;
-use memchr::memmem::Finder;
+use replaced::Replaced;
 use table::Form;
 use unicode_normalization_alignments::char::is_combining_mark;
 
@@ -107,8 +108,7 @@ enum Prepared {
     Precompiled(Arc<Precompiled>),
     Strip { left: bool, right: bool },
     Prepend(String),
-    ReplaceText(Box<Finder<'static>>, String),
-    ReplaceRegex(Box<Regex>, String),
+    Replace(Box<Replaced>),
 }
 
 impl Chain {
@@ -143,40 +143,41 @@ impl Chain {
                 replaces = true;
                 true
             }
-            Prepared::ReplaceText(finder, _) => {
+            Prepared::Replace(replaced) => {
                 replaces = true;
-                let text = std::str::from_utf8(finder.needle()).unwrap_or_default();
-                text.chars().nth(1).is_none()
+                replaced.is_by_character()
             }
-            Prepared::Strip { .. }
-            | Prepared::Prepend(_)
-            | Prepared::Precompiled(_)
-            | Prepared::ReplaceRegex(..) => false,
+            Prepared::Strip { .. } | Prepared::Prepend(_) | Prepared::Precompiled(_) => false,
         })
     }
 
     /// Returns whether a text may be divided between two characters, which stay as they are and beside each other: its
-    /// parts are normalized to those of the whole. False for steps that look further, or that change one of the two.
+    /// parts are normalized to those of the whole, the right one as one that [starts no text](Self::normalize_part). False for
+    /// steps that look further, or that change one of the two.
     pub fn keeps_apart(&self, before: char, after: char) -> bool {
         self.steps.iter().all(|step| match step {
             Prepared::Form(form) => form.is_ordinary(before) && form.is_ordinary(after),
-            Prepared::ReplaceText(finder, _) => {
-                let text = std::str::from_utf8(finder.needle()).unwrap_or_default();
-                let mut characters = text.chars();
-                let first = characters.next();
-                characters.next().is_none() && first != Some(before) && first != Some(after)
-            }
+            Prepared::Replace(replaced) => replaced.keeps_apart(before, after),
             Prepared::CleanText => [before, after].map(bert::cleaned) == [before, after].map(Some),
             Prepared::IsolateHan => !bert::is_han(before) && !bert::is_han(after),
             Prepared::Nmt => [before, after].map(nmt) == [before, after].map(Some),
             Prepared::Precompiled(map) => map.is_ordinary(before) && map.is_ordinary(after),
             Prepared::StripNonspacing => ![before, after].into_iter().any(bert::is_nonspacing),
+            Prepared::StripAccents => ![before, after].into_iter().any(is_combining_mark),
             Prepared::Lowercase => is_lower(before) && is_lower(after),
-            _ => false,
+            // Neither side is white space alone, and what follows does not start a text.
+            Prepared::Strip { .. } => !before.is_whitespace(),
+            Prepared::Prepend(_) => false,
         })
     }
 
-    /// Returns whether `text` stays as it is. False, too, if it is replaced by the same.
+    /// Returns whether the start of a text may become something else than the same behind other text.
+    pub fn changes_start(&self) -> bool {
+        let strips = |step: &Prepared| matches!(step, Prepared::Strip { left: true, .. });
+        self.steps.iter().any(strips)
+    }
+
+    /// Returns whether `text` stays as it is, if a text starts there. False, too, if it is replaced by the same.
     pub fn keeps(&self, text: &str) -> bool {
         let mapped = self.map.as_ref();
         let mapped = mapped.and_then(|map| Some((map.length(), map.keeps(&self.steps, text)?)));
@@ -195,26 +196,41 @@ impl Chain {
         out: &mut String,
         spans: Option<&mut Vec<Range<usize>>>,
     ) -> Result<(), EncodeError> {
+        self.normalize_part(text, true, out, spans)
+    }
+
+    /// As [`normalize`](Self::normalize). White space at the start stays, unless the text starts there.
+    ///
+    /// # Errors
+    /// As [`normalize`](Self::normalize).
+    pub fn normalize_part(
+        &self,
+        text: &str,
+        is_start: bool,
+        out: &mut String,
+        spans: Option<&mut Vec<Range<usize>>>,
+    ) -> Result<(), EncodeError> {
         let Some(map) = &self.map else {
-            return run(&self.steps, text, out, spans);
+            return run(&self.steps, text, is_start, out, spans);
         };
         let (mapped, rest) = self.steps.split_at(map.length());
         if spans.is_some() && !(rest.is_empty() && map.has_spans()) {
-            return run(&self.steps, text, out, spans);
+            return run(&self.steps, text, is_start, out, spans);
         }
         if rest.is_empty() {
             return map.apply(mapped, text, out, spans);
         }
         let mut made = String::new();
         map.apply(mapped, text, &mut made, None)?;
-        run(rest, &made, out, None)
+        run(rest, &made, is_start, out, None)
     }
 }
 
-/// As [`Chain::normalize`], by steps one after the other.
+/// As [`Chain::normalize_part`], by steps one after the other.
 fn run(
     steps: &[Prepared],
     text: &str,
+    is_start: bool,
     out: &mut String,
     spans: Option<&mut Vec<Range<usize>>>,
 ) -> Result<(), EncodeError> {
@@ -226,7 +242,7 @@ fn run(
             continue;
         }
         let mut output = Output::new(&current, spans.is_some());
-        step.apply(&mut output)?;
+        step.apply(is_start, &mut output)?;
         let (made, sources) = output.finish();
         current = Cow::Owned(made);
         origins = sources.map(|sources| match origins {
@@ -270,17 +286,9 @@ impl Prepared {
                 return Err(NormalizerError::EmptyPrepend);
             }
             Step::Prepend(text) | Step::Insert(text) => Self::Prepend(text),
-            Step::Replace { find, content } => match find {
-                Find::Text(text) if text.is_empty() => return Err(NormalizerError::MatchesEmpty),
-                Find::Text(text) => {
-                    Self::ReplaceText(Box::new(Finder::new(&text).into_owned()), content)
-                }
-                // Most expressions that can match the empty string do so here; others are found out by a text.
-                Find::Regex(regex) if regex.is_match("").unwrap_or(true) => {
-                    return Err(NormalizerError::MatchesEmpty);
-                }
-                Find::Regex(regex) => Self::ReplaceRegex(regex, content),
-            },
+            Step::Replace { find, content } => {
+                Self::Replace(Box::new(Replaced::new(find, content)?))
+            }
         })
     }
 
@@ -296,13 +304,12 @@ impl Prepared {
             Self::Precompiled(map) => map.keeps(text),
             Self::Strip { left, right } => stripped(text, *left, *right).len() == text.len(),
             Self::Prepend(_) => text.is_empty(),
-            Self::ReplaceText(finder, _) => finder.find(text.as_bytes()).is_none(),
-            Self::ReplaceRegex(regex, _) => matches!(regex.is_match(text), Ok(false)),
+            Self::Replace(replaced) => replaced.keeps(text),
         }
     }
 
     /// Normalizes the input of `output`, which is not kept.
-    fn apply(&self, output: &mut Output<'_>) -> Result<(), EncodeError> {
+    fn apply(&self, is_start: bool, output: &mut Output<'_>) -> Result<(), EncodeError> {
         let text = output.input();
         match self {
             Self::Form(normal) => normal.apply(output),
@@ -332,28 +339,14 @@ impl Prepared {
                 }
             }
             Self::Strip { left, right } => {
-                let start = text.len() - stripped(text, *left, false).len();
+                let start = text.len() - stripped(text, *left && is_start, false).len();
                 output.copy(start..start + stripped(&text[start..], false, *right).len());
             }
             Self::Prepend(front) => {
                 output.write(front, 0);
                 output.copy(0..text.len());
             }
-            Self::ReplaceText(finder, content) => {
-                let starts = finder.find_iter(text.as_bytes());
-                let found = starts.map(|start| Ok(start..start + finder.needle().len()));
-                replace(output, found, content)?;
-            }
-            Self::ReplaceRegex(regex, content) => {
-                let found = regex.find_iter(text).map(|found| match found {
-                    Ok(found) if !found.range().is_empty() => Ok(found.range()),
-                    Ok(_) => Err(EncodeError::Normalizer(
-                        "it matches the empty string here".to_owned(),
-                    )),
-                    Err(error) => Err(EncodeError::Normalizer(error.to_string())),
-                });
-                replace(output, found, content)?;
-            }
+            Self::Replace(replaced) => replaced.apply(output)?,
         }
         Ok(())
     }
@@ -391,25 +384,6 @@ fn is_lower(c: char) -> bool {
 fn stripped(text: &str, left: bool, right: bool) -> &str {
     let text = if left { text.trim_start() } else { text };
     if right { text.trim_end() } else { text }
-}
-
-/// Writes `content` in place of what is found. It stands for the last character of that.
-fn replace(
-    output: &mut Output<'_>,
-    found: impl Iterator<Item = Result<Range<usize>, EncodeError>>,
-    content: &str,
-) -> Result<(), EncodeError> {
-    let text = output.input();
-    let mut written = 0;
-    for range in found {
-        let Range { start, end } = range?;
-        output.copy(written..start);
-        let last = text[..end].chars().next_back().expect("no match is empty");
-        output.write(content, end - last.len_utf8());
-        written = end;
-    }
-    output.copy(written..text.len());
-    Ok(())
 }
 
 // The text that a step makes of another, and where it comes from.

@@ -276,6 +276,22 @@ def test_the_end_of_a_text_that_is_refused() -> None:
     assert refused.value.start == len("words ")
 
 
+def test_the_families_without_cuts() -> None:
+    # Digits that are looked at to their end, a blank that becomes a mark, sums of scores that run through
+    # a text, and vocabularies in which the letters of the sample are unknown.
+    assert [name for name in LOADED if not encoding_of(name).session().is_incremental] == [
+        "cohere-2",
+        "trinity",
+        "camembert",
+        "ruri",
+        "llm-jp",
+        "some byte tokens",
+        "some byte tokens, not fused",
+        "some byte tokens, no unknown",
+        "no byte tokens",
+    ]
+
+
 def test_an_encoding_without_cuts() -> None:
     # Two equal characters are one piece, which takes backtracking.
     encoding = Encoding("pairs", pat_str=r"(.)\1|(?s:.)", mergeable_ranks=BYTE_RANKS, special_tokens={})
