@@ -1,6 +1,6 @@
-//! The cost of splitting, merging, encoding and training. Every result is checked before it is timed.
+//! The cost of splitting, merging, encoding, growing text and training. Every result is checked before it is timed.
 //!
-//! `cargo bench --bench engine -- merge` runs one of the groups `split`, `merge`, `encode`, `count`, `train`.
+//! `cargo bench --bench engine -- merge` runs one of the groups `split`, `merge`, `encode`, `grow`, `count`, `train`.
 //! Texts are generated.
 
 use std::error::Error;
@@ -19,6 +19,7 @@ use bytemill::vocabulary::Vocabulary;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
 
+mod growing;
 #[path = "../../tests/rust/support.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]
 mod support;
@@ -236,6 +237,7 @@ fn main() -> Outcome {
     split(&mut criterion)?;
     merge(&mut criterion)?;
     encode(&mut criterion)?;
+    growing::grow(&mut criterion)?;
     training::count(&mut criterion)?;
     training::train(&mut criterion)?;
     criterion.final_summary();

@@ -104,10 +104,9 @@ pub(crate) fn encoder(
     let (prefix, marks) = match seed % KINDS {
         6 => (Prefix::Always, Marks::Nothing),
         7 => (Prefix::Always, Marks::Normalized),
-        11 => (Prefix::UnlessSpace, Marks::Segments),
+        11 | 18 => (Prefix::UnlessSpace, Marks::Segments),
         12 => (Prefix::FirstUnlessSpace, Marks::Segments),
         13 | 14 | 17 => (Prefix::UnlessSpace, Marks::Words),
-        18 => (Prefix::UnlessSpace, Marks::Segments),
         _ => (Prefix::Nothing, Marks::Nothing),
     };
     let steps = match seed % KINDS {

@@ -143,9 +143,9 @@ impl Chain {
                 replaces = true;
                 true
             }
-            Prepared::Replace(replaced) => {
+            Prepared::Replace(search) => {
                 replaces = true;
-                replaced.is_by_character()
+                search.is_by_character()
             }
             Prepared::Strip { .. } | Prepared::Prepend(_) | Prepared::Precompiled(_) => false,
         })
