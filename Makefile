@@ -3,9 +3,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-# Modules of benches/harness and benches/report.
+# Modules of tests and benches; `python -m benches` lists the measurements.
 BENCH = PYTHONPATH=tests:benches $(BIN)/python -m
-RESULTS = benches/results
 CORPUS ?= $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('stdlib'))")
 
 .DEFAULT_GOAL := help
@@ -63,6 +62,7 @@ lint: build ## Formatting, lints, types, and the stub against the module
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy python tests
 	$(BIN)/mypy benches/harness benches/report benches/python fuzz/*.py
+	$(BIN)/mypy benches/__main__.py
 	$(BIN)/python -m mypy.stubtest bytemill._core
 
 # What catches most mistakes, in a minute after the build.

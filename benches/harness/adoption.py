@@ -1,6 +1,6 @@
 """Measures a tokenizer of `transformers` before and after `bytemill.hf.accelerate`: ids first, then time.
 
-    PYTHONPATH=tests:benches python -m harness.adoption --corpus DIR --output RESULT.json
+    python -m benches adoption --corpus DIR
 
 Each run is a fresh process that loads a `tokenizer.json` and calls the tokenizer with all documents at once,
 as programs do: the first call is text that the process has never seen, **cold**; those after it are **warm**.

@@ -1,8 +1,8 @@
 """Compares this library with all other installed engines, on one machine, in one run.
 
-    PYTHONPATH=tests:benches python -m harness.compare encoding --corpus DIR --output RESULT.json
-    PYTHONPATH=tests:benches python -m harness.compare training --corpus DIR --large FILE --output RESULT.json
-    PYTHONPATH=tests:benches python -m harness.compare stream --stream FILE --output RESULT.json
+    python -m benches encoding --corpus DIR
+    python -m benches training --corpus DIR --large FILE
+    python -m benches stream --stream FILE
 
 Encoding: ids are compared with tiktoken's before anything is timed. Training: every vocabulary is compared,
 token for token, with ours by the same pattern and tie-breaker. Stream: as encoding. Engines take turns,

@@ -3,7 +3,7 @@
 The loop ticks every 5 ms. The largest gap between two ticks, less those 5 ms, is the stall: the time for
 which the thread held the GIL, or the system ran other processes. The row without work shows the latter.
 
-    PYTHONPATH=tests:benches python -m harness.event_loop --output benches/results/event_loop.json
+    python -m benches event-loop
 """
 
 from __future__ import annotations

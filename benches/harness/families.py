@@ -1,6 +1,6 @@
 """Measures the files of all families of open models: ids first, then time.
 
-    PYTHONPATH=tests:benches python -m harness.families --corpus DIR --output RESULT.json
+    python -m benches families --corpus DIR
 
 The file of a family has its normalizer, pre-tokenizer, added tokens and decoder, and what is peculiar to its
 model, as in `support.open_models`; the vocabulary is one of full size: cl100k's, or that of Mistral's first

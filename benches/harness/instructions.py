@@ -1,6 +1,6 @@
 """Counts the instructions for each byte, by tier, on aarch64 and x86-64: both run by qemu, with a plugin.
 
-    PYTHONPATH=tests:benches python -m harness.instructions --programs DIR --plugin FILE --corpus DIR
+    python -m benches instructions --programs DIR --plugin FILE --corpus DIR
 
 `make bench-instructions` builds the program, `benches/rust/encode_repeatedly.rs`, for both, and the plugin.
 Nothing is timed: a count is the same on a busy machine. It says what the compiler made of a loop, and nothing

@@ -1,6 +1,6 @@
 """Compares models' own tokenizer files with the libraries that they are made for: ids first, then time.
 
-    PYTHONPATH=tests:benches python -m harness.models --corpus DIR --output RESULT.json
+    python -m benches models --corpus DIR
 
 Each run is a fresh process that loads a file and encodes the documents of one text, one call for each: the
 first pass is text that the process has never seen, **cold**; the passes after it are **warm**. Processes take

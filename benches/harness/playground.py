@@ -1,6 +1,6 @@
 """Measures the playground in Chromium against its budgets: start, first paint, keys, pastes, memory, size.
 
-    PYTHONPATH=tests:benches python -m harness.playground --output RESULT.json
+    python -m benches playground
 
 Needs Chromium, as `make test-browser` does. Keys are typed in the middle of the text; a figure is the 95th
 percentile of 30, up to the second frame after painting. A paste is the median of 5, each into a new page. The

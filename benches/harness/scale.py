@@ -1,7 +1,7 @@
 """Measures what counting, training and tokenizing cost by stage, unit and engine, for the model of a cluster.
 
-    PYTHONPATH=tests:benches python -m harness.scale --corpus DIR --output RESULT.json
-    PYTHONPATH=tests:benches python -m harness.scale --corpus DIR --large 10 --output RESULT.json
+    python -m benches scale --corpus DIR
+    python -m benches scale --corpus DIR --large 10
 
 Counts, vocabularies and files of all engines are compared first: the exit code is 1 if any differ. Engines
 run in environments of their own, which `make bench-scale` makes; without them they are left out. With

@@ -1,6 +1,6 @@
 """Measures texts that grow: sessions, streams and the cache of prefixes, compared with encoding all.
 
-    PYTHONPATH=tests:benches python -m harness.sessions --corpus DIR --output RESULT.json
+    python -m benches sessions --corpus DIR
 
 One process, one thread, o200k_base. Token IDs are compared with those of the whole text before anything is
 measured. Figures are medians of calls.

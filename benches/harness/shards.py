@@ -3,7 +3,7 @@
 Ids are compared first. Then the two take turns, in fresh processes: `encode_batch_to_numpy` with a list of
 all documents, and `write_shards` from a file to files.
 
-    PYTHONPATH=tests:benches python -m harness.shards --corpus DIR --megabytes 1000
+    python -m benches shards --corpus DIR --megabytes 1000
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Profiles encoding with Linux's `perf`: the share of each stage.
 
-    PYTHONPATH=tests:benches python -m harness.stages --corpus DIR --output RESULT.json
+    python -m benches stages --corpus DIR
 
 A call is repeated for some seconds in a fresh process, which `perf` samples some thousand times a second.
 The cache is cleared before each first pass.

@@ -1,6 +1,6 @@
 """Measures engines on a stream of documents that all differ: ids first, then speed and memory.
 
-    PYTHONPATH=tests:benches python -m harness.compare stream --stream STREAM.jsonl --output RESULT.json
+    python -m benches stream --stream STREAM.jsonl
 
 Each run is a fresh process that reads some thousand documents at a time and encodes them in one call; only
 the calls are timed. Processes take turns, round after round. Memory is the peak of the process, less that of

@@ -1,6 +1,6 @@
 """Measures encoding and training from one thread to all processors: results first, then time and memory.
 
-    PYTHONPATH=tests:benches python -m harness.threads --corpus DIR [--threads 1,2,4] [--output FILE]
+    python -m benches threads --corpus DIR [--threads 1,2,4] [--output FILE]
 
 Each measurement is a fresh process, so that its peak memory is its own. A number of threads whose ids or
 vocabulary differ from those of one thread ends the program with exit code 1. Reading texts and starting the

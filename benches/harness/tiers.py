@@ -1,6 +1,6 @@
 """Compares tiers of this machine: the ids first, then the time, in fresh processes that alternate.
 
-    PYTHONPATH=tests:benches python -m harness.tiers --corpus DIR [--rounds N] [--output FILE]
+    python -m benches tiers --corpus DIR [--rounds N] [--output FILE]
 
 A figure is the least processor time of all repetitions and rounds. The exit code is 1 if a tier gives other
 ids.

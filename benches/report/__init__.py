@@ -1,5 +1,5 @@
 """Turns the results of `harness` into Markdown pages and pictures.
 
-`PYTHONPATH=tests:benches python -m report` writes them. Equal results give equal output, so that a test can
+`python -m benches report` writes them. Equal results give equal output, so that a test can
 check that the pages are up to date.
 """

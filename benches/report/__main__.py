@@ -1,6 +1,6 @@
 """Writes the generated parts of the pages, and the pictures, from the recorded results.
 
-    PYTHONPATH=tests:benches python -m report [NAME ...]
+    python -m benches report [NAME ...]
 
 NAME is encoding, stream, training, stages, tiers, models, adoption, sessions, playground, scale, readme or
 targets; without one it writes all. The targets, which are of all results, are written every time.

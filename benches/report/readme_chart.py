@@ -1,6 +1,6 @@
 """Draws the chart of the README from the recorded results: four jobs, linear scales, the time of each engine.
 
-    PYTHONPATH=tests:benches python -m report readme
+    python -m benches report readme
 
 Panels stand in two columns, or in one for phones.
 """

@@ -16,7 +16,7 @@ INTRODUCTION = """\
 
 What counting, training and tokenizing cost: by stage, by size of a unit of work, on Ray and Spark
 compared with one process, and an estimate for a large cluster. [Ray and Spark](../guides/cluster.md)
-shows how to run this. `python -m report scale` writes this page from what `make bench-scale` has
+shows how to run this. `python -m benches report scale` writes this page from what `make bench-scale` has
 recorded.
 
 The texts are mixed from other texts, block by block, with a new name in each document. CPU seconds

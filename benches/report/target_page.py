@@ -19,8 +19,9 @@ START = """\
 
 The project sets itself a target for most figures that it measures. Targets guide what is optimised next:
 they are not promises to users, and some may be out of reach. They are written in `benches/suites/*.toml`,
-and [the benchmarks](../benchmarks/encoding.md) show how bytemill compares with other engines. `python -m
-report` writes this page from the recorded results; each `make bench-*` measures its part again.
+and [the benchmarks](../benchmarks/encoding.md) show how bytemill compares with other engines.
+`python -m benches report` writes this page from the recorded results; `python -m benches NAME` measures a
+part again.
 """
 
 OF_ENCODING = """Of a ratio, each encoding's median over the texts must reach the target, and every single

@@ -27,7 +27,7 @@ fn learned(
     merges: usize,
     options: &Options,
 ) -> Result<Learned, TrainError> {
-    learning::train(counts, merges, options, &mut |_| Ok(()))
+    learning::learn_merges(counts, merges, options, &mut |_| Ok(()))
 }
 
 /// Counts pieces: bytes of text per second.

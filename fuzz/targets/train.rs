@@ -73,7 +73,7 @@ pub(crate) fn run(mut input: Input) {
     let columns = counts.columns().expect("columns");
     assert_eq!(columns.iter().collect::<Vec<_>>(), distinct);
     let expected = reference::train(&distinct, count, &options).expect("merges");
-    let learned = learning::train(&mut counts, count, &options, &mut |_| Ok(()));
+    let learned = learning::learn_merges(&mut counts, count, &options, &mut |_| Ok(()));
     assert_eq!(learned.expect("merges"), expected, "{words:?}, {options:?}");
 }
 

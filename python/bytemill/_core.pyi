@@ -37,6 +37,7 @@ __all__ = [
     "from_oniguruma",
     "json_fields",
     "last_cut",
+    "learn_merges",
     "line_breaks",
     "line_offsets",
     "matches_everything",
@@ -44,7 +45,6 @@ __all__ = [
     "read_tokenizer_json",
     "sentencepiece_options",
     "set_process_cache_limit",
-    "train_merges",
     "write_normalizer_spec",
     "write_sentencepiece_text",
 ]
@@ -508,7 +508,7 @@ class PieceCounts:
 # the order of their ids. Pairs that occur less often than `min_frequency` are not merged, nor are those that
 # would make a token of more than `max_token_length` bytes. `progress` is called a few times a second with the
 # numbers of merges done and requested; an exception from it stops training.
-def train_merges(
+def learn_merges(
     counts: PieceCounts,
     merges: int,
     *,

@@ -43,7 +43,7 @@ mod _core {
     #[pymodule_export]
     use tokenizer_json::read_tokenizer_json;
     #[pymodule_export]
-    use training::{LearnedMerges, SentenceCounts, train_merges};
+    use training::{LearnedMerges, SentenceCounts, learn_merges};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -33,7 +33,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
     clippy::too_many_arguments,
     reason = "those of the Python function, which names them"
 )]
-pub(super) fn train_merges(
+pub(super) fn learn_merges(
     counts: &Bound<'_, PieceCounts>,
     merges: usize,
     tie_break: &str,
@@ -62,7 +62,7 @@ pub(super) fn train_merges(
         let mut report = Report::new(progress);
         let learned = counts.get().with(py, |counts| {
             let mut report = |done| report.call(done, merges);
-            learning::train(counts, merges, &options, &mut report)
+            learning::learn_merges(counts, merges, &options, &mut report)
         });
         report.raised()?;
         Ok(LearnedMerges {

@@ -232,7 +232,7 @@ fn training() -> TestResult {
             train::reference::train(&counted, wanted, &options).ok_or("no initial vocabulary")?;
         let mut counts = PieceCounts::new();
         counts.add_pieces(counted.into_iter())?;
-        let learned = learning::train(&mut counts, wanted, &options, &mut |_| Ok(()))?;
+        let learned = learning::learn_merges(&mut counts, wanted, &options, &mut |_| Ok(()))?;
         assert_eq!(learned, merges, "{}", text(&case, "name")?);
         let found: Vec<[u64; 2]> = merges
             .pairs

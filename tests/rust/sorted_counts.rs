@@ -160,8 +160,9 @@ fn every_tie_rule_learns_the_same_from_files() -> TestResult {
             threads: 2,
             ..Options::default()
         };
-        let learned =
-            |mut counts: PieceCounts| learning::train(&mut counts, 300, &options, &mut |_| Ok(()));
+        let learned = |mut counts: PieceCounts| {
+            learning::learn_merges(&mut counts, 300, &options, &mut |_| Ok(()))
+        };
         let mut whole = PieceCounts::new();
         add(&mut whole, &words, 2)?;
         let expected = learned(whole)?;

@@ -23,7 +23,7 @@ fn borrowed(words: &Words) -> Vec<(&[u8], u64)> {
 fn trained(words: &Words, merges: usize, options: &Options) -> Result<Learned, TrainError> {
     let mut counts = PieceCounts::new();
     counts.add_pieces(borrowed(words).into_iter())?;
-    learning::train(&mut counts, merges, options, &mut |_| Ok(()))
+    learning::learn_merges(&mut counts, merges, options, &mut |_| Ok(()))
 }
 
 /// Pieces of few symbols, so that pairs are often equally frequent; some with repeats, huge counts or many
@@ -213,7 +213,7 @@ fn threads_change_nothing() -> TestResult {
                 threads,
                 ..Options::default()
             };
-            learning::train(&mut counts, 500, &options, &mut |_| Ok(()))
+            learning::learn_merges(&mut counts, 500, &options, &mut |_| Ok(()))
         });
         let one = one?;
         assert_eq!(one.len(), 500);
@@ -253,7 +253,8 @@ fn work_on_long_pieces_is_linear() -> TestResult {
             counts.add_pieces([(text(length).as_bytes(), 1)].into_iter())?;
             let patience = Patience::new(usize::MAX);
             let options = Options::default();
-            patience.during(|| learning::train(&mut counts, 200, &options, &mut |_| Ok(())))?;
+            patience
+                .during(|| learning::learn_merges(&mut counts, 200, &options, &mut |_| Ok(())))?;
             Ok(patience.asked())
         };
         let (small, large) = (asked(MEGABYTE)?, asked(4 * MEGABYTE)?);
@@ -276,7 +277,7 @@ fn training_can_be_interrupted() -> TestResult {
     let mut train = |patience: usize| {
         let patience = Patience::new(patience);
         let options = Options::default();
-        let train = || learning::train(&mut counts, 9000, &options, &mut |_| Ok(()));
+        let train = || learning::learn_merges(&mut counts, 9000, &options, &mut |_| Ok(()));
         let result = patience.during(train);
         (result, patience.asked())
     };
@@ -291,7 +292,7 @@ fn training_can_be_interrupted() -> TestResult {
     // Also by the progress callback.
     let options = Options::default();
     let mut reported = Vec::new();
-    let result = learning::train(&mut counts, 9000, &options, &mut |done| {
+    let result = learning::learn_merges(&mut counts, 9000, &options, &mut |done| {
         reported.push(done);
         if done > 4000 {
             Err(bytemill::checkpoint::Interrupted)

@@ -281,7 +281,7 @@ def learn_merges(  # noqa: PLR0913 - as `train`
             "tie_break='first_seen' needs the order in which pieces first occurred, which counts from sorted "
             "files do not have: count the text in one process, or choose another tie_break"
         )
-    return _backend.train_merges(
+    return _backend.learn_merges(
         counts._core,  # noqa: SLF001 - of this package
         wanted,
         tie_break=tie_break,

@@ -65,7 +65,7 @@ const CHECK_INTERVAL: usize = 1 << 16;
 /// # Complexity
 /// O(n log n) for n bytes of unique pieces; memory 4.5 bytes for each of these, some 20 for each piece, and 4
 /// for each occurrence of a pair that may still be merged: 8 if there are about 4 billion occurrences or more.
-pub fn train(
+pub fn learn_merges(
     counts: &mut PieceCounts,
     merges: usize,
     options: &Options,
@@ -74,7 +74,7 @@ pub fn train(
     let partitions = Corpus::partitions_for(counts, options.threads)?;
     let (corpus, policy) = prepare(counts, options, partitions)?;
     let least = options.min_frequency;
-    learn::<u32>(&corpus, policy, merges, least, progress)
+    learn_in::<u32>(&corpus, policy, merges, least, progress)
 }
 
 /// Returns the corpus of counted pieces, in some partitions, and the policy of the options.
@@ -100,12 +100,12 @@ fn prepare(
 }
 
 /// Learns the first `merges` merges of a corpus by a policy, fewer if no pair is left that
-/// occurs `min_frequency` times. Otherwise as [`train`].
+/// occurs `min_frequency` times. Otherwise as [`learn_merges`].
 ///
 /// Offsets are of type `O` as long as it suffices: the index may need longer pools than the corpus has cells, as it
 /// keeps occurrences that a pair has lost. It is then built again, from the corpus as merged so far, which changes no
 /// merge.
-pub(super) fn learn<O: Offset>(
+pub(super) fn learn_in<O: Offset>(
     corpus: &Corpus,
     policy: MergePolicy,
     merges: usize,
@@ -118,12 +118,12 @@ pub(super) fn learn<O: Offset>(
         min_count: min_frequency.max(1),
     };
     let rest = if O::suffices(corpus.end()) {
-        learn_with::<O>(corpus, policy, goal, &mut learned, progress)?
+        learn_by_offsets::<O>(corpus, policy, goal, &mut learned, progress)?
     } else {
         Some(policy)
     };
     if let Some(policy) = rest {
-        let rest = learn_with::<usize>(corpus, policy, goal, &mut learned, progress)?;
+        let rest = learn_by_offsets::<usize>(corpus, policy, goal, &mut learned, progress)?;
         assert!(rest.is_none(), "no pool is longer than the memory");
     }
     Ok(learned)
@@ -140,7 +140,7 @@ struct Goal {
 
 /// Learns merges with offsets of type `O`, which suffices for all cells, after those that are `learned`. Returns the
 /// policy for the rest of them if the type no longer suffices for all occurrences.
-fn learn_with<O: Offset>(
+fn learn_by_offsets<O: Offset>(
     corpus: &Corpus,
     policy: MergePolicy,
     goal: Goal,
@@ -334,7 +334,7 @@ impl<O: Offset> Trainer<'_, O> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Offset, learn, prepare};
+    use super::{Offset, learn_in, prepare};
     use crate::error::TrainError;
     use crate::train::counting::PieceCounts;
     use crate::train::{Learned, Options, TieBreak, reference};
@@ -377,7 +377,7 @@ mod tests {
     ) -> Result<Learned, TrainError> {
         let (corpus, policy) = prepare(counts, options, partitions)?;
         let least = options.min_frequency;
-        learn::<O>(&corpus, policy, merges, least, &mut |_| Ok(()))
+        learn_in::<O>(&corpus, policy, merges, least, &mut |_| Ok(()))
     }
 
     pub(super) fn borrowed(pieces: &Pieces) -> Vec<(&[u8], u64)> {

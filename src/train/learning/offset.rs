@@ -75,7 +75,7 @@ mod tests {
     use crate::error::TrainError;
     use crate::train::counting::{CountTable, PieceCounts};
     use crate::train::learning::tests::{Pieces, borrowed, learned_with, pieces};
-    use crate::train::learning::{Goal, learn, learn_with, prepare};
+    use crate::train::learning::{Goal, learn_by_offsets, learn_in, prepare};
     use crate::train::{Learned, Options, TieBreak, reference};
 
     fn counted(pieces: &Pieces) -> Result<PieceCounts, TrainError> {
@@ -109,7 +109,7 @@ mod tests {
             let mut learned = Learned::default();
             let min_count = options.min_frequency.max(1);
             let goal = Goal { merges, min_count };
-            let rest = learn_with::<O>(&corpus, policy, goal, &mut learned, &mut |_| Ok(()))?;
+            let rest = learn_by_offsets::<O>(&corpus, policy, goal, &mut learned, &mut |_| Ok(()))?;
             if rest.is_none() {
                 self.to_the_end += 1;
             } else {
@@ -228,7 +228,7 @@ mod tests {
                 let (mut corpus, policy) = prepare(counts, &options, partitions)?;
                 corpus.shift((1 << 32) - corpus.end() / 2);
                 assert!(!u32::suffices(corpus.end()));
-                let learned = learn::<u32>(&corpus, policy, 300, 1, &mut |_| Ok(()))?;
+                let learned = learn_in::<u32>(&corpus, policy, 300, 1, &mut |_| Ok(()))?;
                 assert_eq!(learned, expected, "{} {partitions}", tie_break.name());
                 assert_eq!(learned.len(), 300);
             }

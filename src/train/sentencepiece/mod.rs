@@ -135,11 +135,11 @@ impl Learner {
         threads: usize,
         progress: &mut dyn FnMut(usize) -> Result<(), Interrupted>,
     ) -> Result<Vec<String>, TrainError> {
-        self.learn_with::<u32>(most, threads, progress)
+        self.learn_by_offsets::<u32>(most, threads, progress)
     }
 
-    /// As [`learn`](Self::learn), with [offsets](learning::learn) of type `O`.
-    fn learn_with<O: Offset>(
+    /// As [`learn`](Self::learn), with [offsets](learning::learn_in) of type `O`.
+    fn learn_by_offsets<O: Offset>(
         self,
         most: usize,
         threads: usize,
@@ -161,7 +161,7 @@ impl Learner {
             Some(rules.max_length),
             Some(Box::new(TextRestriction::new(rules, alphabet.characters()))),
         );
-        let merges = learning::learn::<O>(&corpus, policy, wanted, 1, progress)?;
+        let merges = learning::learn_in::<O>(&corpus, policy, wanted, 1, progress)?;
         let mut pieces = texts(&alphabet, &merges.pairs);
         if merges.len() < wanted {
             let more = zero_counts::pieces(&corpus, &alphabet, &merges.pairs, &rules)?;
@@ -245,7 +245,7 @@ mod tests {
             alphabet: Alphabet::choose(counts, coverage),
             is_balanced: *coverage == Coverage::Balanced,
         };
-        learner.learn_with::<O>(most, 2, &mut |_| Ok(()))
+        learner.learn_by_offsets::<O>(most, 2, &mut |_| Ok(()))
     }
 
     /// From a few words, whose pairs run out, to more than 16 bits can tell apart.
