@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PrefixCache", "PrefixCacheStats", "Session", "StreamEncoder", "Update"]
 
+_new = object.__new__
+
 
 class Update(NamedTuple):
     """The change that a call made to the token IDs of a session: `old[start:stop]` became `ids`.
@@ -229,7 +231,11 @@ class Session:
         Complexity:
             O(1): both share what they have.
         """
-        return Session(self._core.fork(), self._encoding, self._options, self._half)
+        # By `__init__` it took a seventh longer, 0.06 µs.
+        fork = _new(Session)
+        core, encoding, options = self._core.fork(), self._encoding, self._options
+        fork._core, fork._encoding, fork._options, fork._half = core, encoding, options, self._half  # noqa: SLF001
+        return fork
 
     def count_after(self, text: str) -> int:
         """Returns how many tokens there would be after `append`; nothing changes. Same errors as that."""
@@ -351,8 +357,8 @@ class StreamEncoder:
         Complexity:
             O(n) for n bytes that arrive.
         """
-        if self._is_plain and type(chunk) is str and not "\ud800" <= chunk[-1:] <= "\udbff":
-            # Nearly always: a third of the time of short chunks.
+        # Nearly always: a third of the time of short chunks. `isascii` looks at a flag of the string.
+        if self._is_plain and type(chunk) is str and (chunk.isascii() or not half_of(chunk)):
             return self._core.push(chunk)
         if not isinstance(chunk, str):
             return self._push_bytes(chunk)

@@ -15,11 +15,12 @@
 //! Nothing waits: a call that finds the cache in use encodes the text as if it were not there. Segments that nothing else
 //! stands behind and that were not used for the longest time are removed first.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::Duration;
+
+use rustc_hash::FxHashMap;
 
 use super::session::Segment;
 use super::special::Allowed;
@@ -72,10 +73,10 @@ struct Root {
 #[derive(Debug, Default)]
 struct Tree {
     roots: Vec<Root>,
-    /// By the number of their parent and the hash of their start.
-    nodes: HashMap<Branch, Vec<Node>>,
+    /// By the number of their parent and the hash of their start, which is keyed: hashing these again may be quick.
+    nodes: FxHashMap<Branch, Vec<Node>>,
     /// The branch of each node, and its parent's: the way up.
-    branches: HashMap<u64, Branch>,
+    branches: FxHashMap<u64, Branch>,
     /// The next number of a node, and the number of calls.
     next: u64,
     clock: u64,
