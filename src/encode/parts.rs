@@ -170,6 +170,16 @@ pub(super) enum Segment<'t> {
     },
 }
 
+impl Segment<'_> {
+    /// Number of bytes to split and merge.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Token(..) => 0,
+            Self::Text { text, .. } => text.len(),
+        }
+    }
+}
+
 /// Where the bytes of a text come from in the gap.
 #[derive(Clone, Copy)]
 pub(super) enum Origin<'t> {

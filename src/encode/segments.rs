@@ -17,6 +17,13 @@ use crate::merge::{self, Placed};
 use crate::token::TokenId;
 use crate::util::memory::Growable;
 
+/// Bytes of text between two passes of the checkpoint: to read the clock for each segment took a twentieth of the time of
+/// indented text, whose blanks are tokens of their own.
+const CHECK_INTERVAL: usize = 1 << 14;
+
+/// Bytes of text that take about as long as a segment without any.
+const SEGMENT_WORK: usize = 32;
+
 impl Encoder {
     /// Encodes a gap of a text through a pipeline, some KB, a piece or a segment at a time. `on_step` is called when the ids
     /// so far may be taken away.
@@ -30,8 +37,15 @@ impl Encoder {
     ) -> Result<ControlFlow<()>, EncodeError> {
         let mut scratch = std::mem::take(&mut pieces.workspace.scratch);
         let fused = pipeline.fused();
-        let each =
-            |segment: Segment<'_>| self.encode_segment(fused, pieces, &segment, &mut on_step);
+        let mut work = 0;
+        let each = |segment: Segment<'_>| {
+            work += segment.len() + SEGMENT_WORK;
+            if work >= CHECK_INTERVAL {
+                checkpoint::pass()?;
+                work = 0;
+            }
+            self.encode_segment(fused, pieces, &segment, &mut on_step)
+        };
         let flow = pipeline.segments(gap, allowed, &mut scratch, false, each);
         pieces.workspace.scratch = scratch;
         flow
@@ -46,7 +60,6 @@ impl Encoder {
         segment: &Segment<'_>,
         mut on_step: impl FnMut(&mut PieceEncoder<'a>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, EncodeError> {
-        checkpoint::pass()?;
         let (text, behind_space) = match *segment {
             Segment::Token(id, _) => {
                 pieces.ids.with_room(1).push(id);
