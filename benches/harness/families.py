@@ -14,7 +14,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -51,6 +51,19 @@ GENERAL = {
     f"{chain} by the general engine": chain for chain in ("LLAMA3", "QWEN2", "O200K", "TEKKEN", "DEEPSEEK3")
 }
 NOTHING = r"|[^\s\S]"
+
+
+def is_blanks(token: Mapping[str, Any]) -> bool:
+    """Returns whether an added token is a run of white space."""
+    return len(token["content"]) > 1 and token["content"].isspace()
+
+
+# Families whose added tokens are runs of spaces, among others, and the same files without these tokens.
+WITHOUT_BLANKS = {
+    f"{name}{report.WITHOUT}": name
+    for name, row in {**BYTE_LEVEL_MODELS, **CHAIN_MODELS}.items()
+    if name not in REFUSED and sum(map(is_blanks, row.contents()["added_tokens"])) > 1
+}
 
 
 @cache
@@ -96,6 +109,10 @@ def files_of(name: str, folder: Path) -> tuple[str, Files]:
         ours = folder / "own"
         FOLDERS[name].write(ours, bytemill.get_encoding(VOCABULARY)._mergeable_ranks)
         contents = folder_file(bytemill.Encoding.from_file(ours), FOLDERS[name].chain)
+    elif name in WITHOUT_BLANKS:
+        ours = theirs
+        contents = row_file(ROWS[WITHOUT_BLANKS[name]], folder)
+        contents["added_tokens"] = [token for token in contents["added_tokens"] if not is_blanks(token)]
     else:
         ours = theirs
         contents = row_file(ROWS[name], folder)
@@ -128,7 +145,7 @@ def names() -> Iterator[str]:
         for name in [*BYTE_LEVEL_MODELS, *CHAIN_MODELS, *PIECE_MODELS, *WORD_MODELS, *SCORE_MODELS]
         if name not in REFUSED
     )
-    yield from (*FOLDERS, SENTENCEPIECE, *GENERAL)
+    yield from (*FOLDERS, SENTENCEPIECE, *GENERAL, *WITHOUT_BLANKS)
 
 
 def measured(name: str, texts: Sequence[Path], rounds: int) -> Iterator[Cell]:

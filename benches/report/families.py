@@ -13,6 +13,9 @@ from report.page import commit_of, times
 RESULT = ROOT / SUITE["families"]["result"]
 
 
+# What the name of a family without its added tokens of blanks ends in.
+WITHOUT = " without its tokens of blanks"
+
 # The columns of `speeds`.
 COLUMNS = [f"{form}, {state}" for form in ("array", "list") for state in STATES]
 
@@ -51,6 +54,21 @@ def times_candidate(cells: Sequence[Cell], kind: str) -> dict[str, dict[str, flo
     return found
 
 
+def shares(cells: Sequence[Cell]) -> dict[str, dict[str, float]]:
+    """Returns how fast arrays are with added tokens of blanks, compared with none: the least of all texts."""
+    arrays = {name: of[OURS, "array"] for (name, _), of in groups(cells).items()}
+    found = {}
+    for name, without in arrays.items():
+        if not name.endswith(WITHOUT):
+            continue
+        family = {cell.corpus: cell for cell in arrays[name.removesuffix(WITHOUT)]}
+        found[name.removesuffix(WITHOUT)] = {
+            state: min(getattr(family[cell.corpus], state) / getattr(cell, state) for cell in without)
+            for state in STATES
+        }
+    return found
+
+
 def judged(cells: Sequence[Cell]) -> list[Judged]:
     """Returns the targets of lists by the general engine, for each family and state of the text."""
     bounds = SUITE["targets"][f"{CANDIDATE}, general"]
@@ -59,6 +77,15 @@ def judged(cells: Sequence[Cell]) -> list[Judged]:
             f"{name}, list, {state}, compared with {CANDIDATE}", value, bounds[f"list, {state}"], times(value)
         )
         for name, of_states in times_candidate(cells, "general").items()
+        for state, value in of_states.items()
+    ] + [
+        at_least(
+            f"{name}, array, {state}, compared with the same file without its tokens of blanks",
+            value,
+            SUITE["targets"]["tokens of blanks"]["array"],
+            times(value),
+        )
+        for name, of_states in shares(cells).items()
         for state, value in of_states.items()
     ]
 

@@ -1,7 +1,9 @@
 //! Special tokens and disallowed strings: where a text contains one.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::iter;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use aho_corasick::{
@@ -12,7 +14,7 @@ use memchr::{memchr, memmem};
 use crate::error::{EncodeError, VocabularyError};
 use crate::token::TokenId;
 use crate::util::lazy::try_lock;
-use crate::util::memory;
+use crate::util::memory::{self, Growable};
 
 /// The special tokens of an encoding: strings with ids of their own.
 #[derive(Debug, Default)]
@@ -457,22 +459,28 @@ fn longest_prefixes(texts: &[String]) -> Vec<Option<usize>> {
 
 /// A search for some strings at once: the leftmost, and of several that start there the longest.
 #[derive(Debug)]
-pub(super) enum Finder {
-    /// Of any strings.
-    Strings {
-        automaton: AhoCorasick,
-        /// The first byte of all strings, if it is the same: `memchr` skips to it, which is all that most texts
-        /// need.
-        first_byte: Option<u8>,
-    },
-    /// Of strings that repeat one byte, such as runs of spaces. An automaton, which looks at each single space, took a
-    /// quarter of the time that the tokenizer of GPT-NeoX needed for English.
-    Runs(Vec<Runs>),
+pub(super) struct Finder {
+    /// Those that repeat one byte, such as runs of spaces. An automaton, which looks at each single space, took a quarter of
+    /// the time that the tokenizer of GPT-NeoX needed for English.
+    runs: Vec<Runs>,
+    others: Option<Automaton>,
+}
+
+/// Any strings, by an automaton.
+#[derive(Debug)]
+struct Automaton {
+    strings: AhoCorasick,
+    /// Their numbers among all.
+    patterns: Vec<PatternID>,
+    /// The first byte of all strings, if it is the same: `memchr` skips to it, which is all that most texts
+    /// need.
+    first_byte: Option<u8>,
+    longest: usize,
 }
 
 /// The strings that repeat a byte.
 #[derive(Debug)]
-pub(super) struct Runs {
+struct Runs {
     byte: u8,
     /// For each number of bytes, the longest string that has no more, and its length; that of two bytes is one of them.
     longest: Vec<(PatternID, usize)>,
@@ -480,6 +488,9 @@ pub(super) struct Runs {
 
 /// The most bytes that strings of a search for runs repeat.
 const RUNS: usize = 3;
+
+/// Bytes in which runs and other strings are searched for in turn.
+const WINDOW: usize = 1 << 10;
 
 /// Bytes that are searched together for the start of a run. With 64, the place in them took longer to find.
 const CHUNK: usize = 16;
@@ -490,75 +501,118 @@ impl Finder {
     /// # Complexity
     /// O(bytes of all strings).
     pub(super) fn new(strings: &[impl AsRef<[u8]>]) -> Result<Self, BuildError> {
-        if let Some(runs) = Runs::of_all(strings) {
-            return Ok(Self::Runs(runs));
+        let mut others = Vec::new();
+        let mut sorted: Vec<(PatternID, &[u8])> = Vec::new();
+        for (index, string) in strings.iter().enumerate() {
+            // There are as many as an automaton can have, or building it fails.
+            let pattern = PatternID::new(index).unwrap_or(PatternID::MAX);
+            sorted.push((pattern, string.as_ref()));
         }
-        let bytes: usize = strings.iter().map(|string| string.as_ref().len()).sum();
+        sorted.sort_by_key(|(_, string)| string.len());
+        let mut runs: Vec<Runs> = Vec::new();
+        for (pattern, string) in sorted {
+            if !Runs::add(&mut runs, pattern, string) {
+                others.push((pattern, string));
+            }
+        }
+        let others = (!others.is_empty()).then(|| Automaton::new(&others));
+        Ok(Self {
+            runs,
+            others: others.transpose()?,
+        })
+    }
+
+    pub(super) fn find(&self, text: &[u8], mut from: usize) -> Option<Match> {
+        let Some(others) = &self.others else {
+            return Runs::find(&self.runs, text, from..text.len());
+        };
+        if self.runs.is_empty() {
+            return others.find(text, from..text.len());
+        }
+        while from < text.len() {
+            let end = text.len().min(from.saturating_add(WINDOW));
+            let run = Runs::find(&self.runs, text, from..end);
+            // Up to where another string may end that starts no later.
+            let limit = run.as_ref().map_or(end, |run| run.start() + 1);
+            let reached = limit.saturating_add(others.longest).min(text.len());
+            let other = others.find(text, from..reached);
+            let other = other.filter(|other| other.start() < limit);
+            let first = [run, other].into_iter().flatten();
+            let first = first.min_by_key(|found| (found.start(), Reverse(found.len())));
+            if first.is_some() {
+                return first;
+            }
+            from = end;
+        }
+        None
+    }
+}
+
+impl Automaton {
+    fn new(strings: &[(PatternID, &[u8])]) -> Result<Self, BuildError> {
+        let lengths = strings.iter().map(|(_, string)| string.len());
+        let bytes: usize = lengths.clone().sum();
         let automaton = AhoCorasick::builder()
             // Otherwise by the number of strings.
             .kind((bytes > MAX_TABLE).then_some(AhoCorasickKind::ContiguousNFA))
             .match_kind(MatchKind::LeftmostLongest)
             .start_kind(StartKind::Unanchored)
-            .build(strings)?;
-        let mut first_bytes = strings.iter().map(|string| string.as_ref().first());
+            .build(strings.iter().map(|(_, string)| string))?;
+        let mut first_bytes = strings.iter().map(|(_, string)| string.first());
         let first = first_bytes.next().flatten().copied();
         let shared = first_bytes.all(|byte| byte.copied() == first);
-        Ok(Self::Strings {
-            automaton,
+        Ok(Self {
+            strings: automaton,
+            patterns: strings.iter().map(|(pattern, _)| *pattern).collect(),
             first_byte: first.filter(|_| shared),
+            longest: lengths.max().unwrap_or(0),
         })
     }
 
-    pub(super) fn find(&self, text: &[u8], from: usize) -> Option<Match> {
-        match self {
-            Self::Strings {
-                automaton,
-                first_byte,
-            } => {
-                let start = match first_byte {
-                    Some(byte) => from + memchr(*byte, text.get(from..)?)?,
-                    None => from,
-                };
-                automaton.find(Input::new(text).range(start..))
-            }
-            Self::Runs(runs) => {
-                let start = from + Runs::first(runs, text.get(from..)?)?;
-                let runs = runs.iter().find(|runs| runs.byte == text[start]);
-                let (pattern, length) = runs.expect("it starts there").longest(&text[start..]);
-                Some(Match::new(pattern, start..start + length))
-            }
+    fn find(&self, text: &[u8], range: Range<usize>) -> Option<Match> {
+        let Range { mut start, end } = range;
+        if let Some(byte) = self.first_byte {
+            start += memchr(byte, text.get(start..end)?)?;
         }
+        let found = self.strings.find(Input::new(text).range(start..end))?;
+        let pattern = self.patterns[found.pattern().as_usize()];
+        Some(Match::new(pattern, found.range()))
     }
 }
 
 impl Runs {
-    /// Returns the runs, if all strings are some of few bytes, two of each among them.
-    fn of_all(strings: &[impl AsRef<[u8]>]) -> Option<Vec<Self>> {
-        let mut all: Vec<Self> = Vec::new();
-        let mut strings: Vec<(usize, &[u8])> =
-            strings.iter().map(AsRef::as_ref).enumerate().collect();
-        strings.sort_by_key(|(_, string)| string.len());
-        for (index, string) in strings {
-            let (&byte, rest) = string.split_first()?;
-            let pattern = PatternID::new(index).ok()?;
-            if rest.iter().any(|&other| other != byte) {
-                return None;
-            }
-            let place = all.iter().position(|runs| runs.byte == byte);
-            let runs = match place {
-                Some(place) => &mut all[place],
-                None if string.len() == 2 && all.len() < RUNS => {
-                    let longest = memory::filled((pattern, 0), 2);
-                    all.push(Self { byte, longest });
-                    all.last_mut().expect("it was added")
-                }
-                None => return None,
-            };
-            let shorter = runs.longest[runs.longest.len() - 1];
-            runs.longest.resize(string.len(), shorter);
-            runs.longest.push((pattern, string.len()));
+    /// Adds a string, of those in the order of their lengths, if it repeats one of few bytes, of which two are a string as well.
+    fn add(all: &mut Vec<Self>, pattern: PatternID, string: &[u8]) -> bool {
+        let Some((&byte, rest)) = string.split_first() else {
+            return false;
+        };
+        if rest.is_empty() || rest.iter().any(|&other| other != byte) {
+            return false;
         }
-        (!all.is_empty()).then_some(all)
+        let place = all.iter().position(|runs| runs.byte == byte);
+        let runs = match place {
+            Some(place) => &mut all[place],
+            None if string.len() == 2 && all.len() < RUNS => {
+                let longest = memory::filled((pattern, 0), 2);
+                all.with_room(1).push(Self { byte, longest });
+                all.last_mut().expect("it was added")
+            }
+            None => return false,
+        };
+        let shorter = runs.longest[runs.longest.len() - 1];
+        runs.longest.resize(string.len(), shorter);
+        runs.longest.push((pattern, string.len()));
+        true
+    }
+
+    /// Returns the first run that starts in a range; it may end behind that.
+    fn find(all: &[Self], text: &[u8], range: Range<usize>) -> Option<Match> {
+        // Two bytes of a run.
+        let reached = range.end.saturating_add(1).min(text.len());
+        let start = range.start + Self::first(all, text.get(range.start..reached)?)?;
+        let runs = all.iter().find(|runs| runs.byte == text[start]);
+        let (pattern, length) = runs.expect("it starts there").longest(&text[start..]);
+        Some(Match::new(pattern, start..start + length))
     }
 
     /// Returns where the first run of two bytes or more starts.
@@ -600,62 +654,72 @@ mod tests {
     use std::error::Error;
 
     #[test]
-    fn runs_are_searched_for_as_runs() -> Result<(), Box<dyn Error>> {
-        let is_runs = |strings: &[&str]| {
+    fn runs_of_a_few_bytes_are_searched_for_as_runs() -> Result<(), Box<dyn Error>> {
+        let of = |strings: &[&str]| {
             let finder = Finder::new(strings)?;
-            Ok::<_, Box<dyn Error>>(matches!(finder, Finder::Runs(_)))
+            let others = finder.others.map_or(0, |others| others.patterns.len());
+            Ok::<_, Box<dyn Error>>((finder.runs.len(), others))
         };
-        assert!(is_runs(&["    ", "  ", "\t\t"])?);
-        for other in [
-            &["  ", " a"][..],
-            &["   ", "\t\t"],
-            &["  ", " "],
-            &["a"],
-            &["aa", "bb", "cc", "dd"],
-        ] {
-            assert!(!is_runs(other)?, "{other:?}");
-        }
+        assert_eq!(of(&["    ", "  ", "\t\t"])?, (2, 0));
+        assert_eq!(of(&["    ", "a  ", "  "])?, (1, 1));
+        assert_eq!(of(&["   ", "\t\t", "x"])?, (1, 2));
+        assert_eq!(of(&["aa", "bb", "cc", "dd", "ddd"])?, (3, 2));
         Ok(())
     }
 
-    /// Each offset of texts that have runs at, before and across the ends of what is searched together.
+    /// Texts with strings at, before and across the ends of what is searched together, from each offset.
     #[test]
-    fn runs_are_found_as_strings_are() -> Result<(), Box<dyn Error>> {
-        let strings = ["  ", "     ", "\t\t\t", "\t\t", "\n\n"];
-        let finder = Finder::new(&strings)?;
-        for length in 0..80 {
-            for (place, run) in [
-                (0, 2),
-                (13, 4),
-                (14, 3),
-                (15, 2),
-                (16, 1),
-                (30, 9),
-                (70, 20),
-            ] {
-                for blank in *b" \t\n" {
-                    let mut text = b"a b\tc\nd  ".repeat(20)[..length].to_vec();
-                    text.iter_mut()
-                        .skip(place)
-                        .take(run)
-                        .for_each(|byte| *byte = blank);
-                    for from in 0..=length {
-                        let rest = &text[from..];
-                        let expected = (0..rest.len()).find_map(|at| {
-                            let found = |string: &&&str| rest[at..].starts_with(string.as_bytes());
-                            let longest = strings
-                                .iter()
-                                .filter(found)
-                                .map(|string| string.len())
-                                .max();
-                            longest.map(|length| from + at..from + at + length)
-                        });
-                        assert_eq!(
-                            finder.find(&text, from).map(|found| found.range()),
-                            expected
-                        );
-                    }
+    fn runs_and_others_are_found_as_all_strings_are() -> Result<(), Box<dyn Error>> {
+        let runs = ["  ", "     ", "\t\t\t", "\t\t", "\n\n"];
+        let others = [" <y>", "\t\tz", "<", "<y", "x\n\n", "\n\nyz", "|x|"];
+        let parts = [
+            " ",
+            " ",
+            "\t",
+            "\n",
+            "<",
+            "<y>",
+            "x",
+            "yz",
+            "|x|",
+            "some more letters",
+        ];
+        let mut state = 1_u64;
+        let mut below = |most: usize| {
+            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+            usize::try_from(state >> 33).expect("it has 31 bits") % most
+        };
+        for round in 0..400 {
+            let strings: Vec<&str> = match round % 3 {
+                0 => runs.to_vec(),
+                1 => others.to_vec(),
+                _ => [&others[..], &runs[..]].concat(),
+            };
+            let finder = Finder::new(&strings)?;
+            let length = if round % 20 == 0 { 2000 } else { 40 };
+            let mut text = String::new();
+            while text.len() < length {
+                let part = parts[below(parts.len())];
+                text.push_str(&part.repeat(1 + below(8) * below(2)));
+                // Strings that are rare, and far from the next.
+                if length > 40 && below(3) == 0 {
+                    text.push_str(&"abc ".repeat(below(400)));
                 }
+            }
+            let text = text.as_bytes();
+            let at = |at: usize| {
+                let found = |string: &&&str| text[at..].starts_with(string.as_bytes());
+                strings
+                    .iter()
+                    .filter(found)
+                    .max_by_key(|string| string.len())
+            };
+            for from in 0..=text.len() {
+                let mut starts = from..text.len();
+                let expected = starts.find_map(|start| Some((start, *at(start)?)));
+                let found = finder.find(text, from);
+                let found = found.map(|found| (found.start(), strings[found.pattern().as_usize()]));
+                assert_eq!(found, expected, "{text:?} from {from}");
             }
         }
         Ok(())

@@ -11,6 +11,7 @@ mod forms;
 mod map;
 mod precompiled;
 mod replaced;
+mod runs;
 mod table;
 mod windows;
 

@@ -6,6 +6,7 @@ use fancy_regex::Regex;
 use memchr::memmem::Finder;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
+use super::runs::{self, Run};
 use super::{Find, Output};
 use crate::error::{EncodeError, NormalizerError};
 
@@ -21,6 +22,7 @@ pub(super) struct Replaced {
 #[derive(Debug)]
 enum Search {
     Text(Box<Finder<'static>>),
+    Run(Run),
     Regex(Box<Regex>),
 }
 
@@ -48,8 +50,11 @@ impl Replaced {
                 // What fancy-regex alone understands looks at what stands beside a match, or back at another.
                 let parsed = regex_syntax::parse(regex.as_str()).ok();
                 let mut within = ClassUnicode::empty();
-                let is_known = parsed.is_some_and(|hir| add_characters(&hir, &mut within));
-                (Search::Regex(regex), is_known.then_some(within))
+                let is_known =
+                    (parsed.as_ref()).is_some_and(|hir| add_characters(hir, &mut within));
+                let run = parsed.as_ref().and_then(Run::of);
+                let search = run.map_or(Search::Regex(regex), Search::Run);
+                (search, is_known.then_some(within))
             }
         };
         Ok(Self {
@@ -66,7 +71,7 @@ impl Replaced {
                 let text = std::str::from_utf8(finder.needle()).unwrap_or_default();
                 text.chars().nth(1).is_none()
             }
-            Search::Regex(_) => false,
+            Search::Run(_) | Search::Regex(_) => false,
         }
     }
 
@@ -78,11 +83,7 @@ impl Replaced {
         let Some(within) = &self.within else {
             return false;
         };
-        let holds = |c: char| {
-            let mut ranges = within.iter();
-            ranges.any(|range| (range.start()..=range.end()).contains(&c))
-        };
-        match (holds(before), holds(after)) {
+        match [before, after].map(|c| runs::holds(within, c)).into() {
             (false, false) => true,
             (true, false) => self.content.ends_with(before),
             (false, true) => self.content.starts_with(after),
@@ -90,10 +91,11 @@ impl Replaced {
         }
     }
 
-    /// Returns whether nothing is found in `text`.
+    /// Returns whether nothing is found in `text`; of runs, nothing but what would be replaced by the same.
     pub(super) fn keeps(&self, text: &str) -> bool {
         match &self.search {
             Search::Text(finder) => finder.find(text.as_bytes()).is_none(),
+            Search::Run(run) => self.changed(run, text).next().is_none(),
             Search::Regex(regex) => matches!(regex.is_match(text), Ok(false)),
         }
     }
@@ -107,6 +109,7 @@ impl Replaced {
                 let found = starts.map(|start| Ok(start..start + finder.needle().len()));
                 self.write(output, found)
             }
+            Search::Run(run) => self.write(output, self.changed(run, text).map(Ok)),
             Search::Regex(regex) => {
                 let found = regex.find_iter(text).map(|found| match found {
                     Ok(found) if !found.range().is_empty() => Ok(found.range()),
@@ -118,6 +121,13 @@ impl Replaced {
                 self.write(output, found)
             }
         }
+    }
+
+    /// The runs in a text, but for single characters of ASCII that are the content already.
+    fn changed<'t>(&'t self, run: &'t Run, text: &'t str) -> impl Iterator<Item = Range<usize>> {
+        let content = self.content.as_bytes();
+        let character = content.first().filter(|_| content.len() == 1);
+        run.all(text, character.copied())
     }
 
     /// Writes the content in place of what is found. It stands for the last character of that.
