@@ -22,7 +22,7 @@ pub(super) struct Replaced {
 #[derive(Debug)]
 enum Search {
     Text(Box<Finder<'static>>),
-    Run(Run),
+    Run(Box<Run>),
     Regex(Box<Regex>),
 }
 
@@ -53,7 +53,7 @@ impl Replaced {
                 let is_known =
                     (parsed.as_ref()).is_some_and(|hir| add_characters(hir, &mut within));
                 let run = parsed.as_ref().and_then(Run::of);
-                let search = run.map_or(Search::Regex(regex), Search::Run);
+                let search = run.map_or(Search::Regex(regex), |run| Search::Run(Box::new(run)));
                 (search, is_known.then_some(within))
             }
         };
