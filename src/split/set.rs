@@ -25,13 +25,18 @@ pub(super) fn of(expression: &str, caseless: bool) -> Option<ClassUnicode> {
 /// Returns the characters that an expression in the syntax of fancy-regex matches; none if it does not match exactly
 /// one character.
 pub(super) fn of_fancy(expression: &str, caseless: bool) -> Option<ClassUnicode> {
-    match Expr::parse_tree(expression).ok()?.expr {
-        Expr::Delegate { inner, casei } => of(&inner, casei || caseless),
-        Expr::Literal { val, casei } => of(&regex_syntax::escape(&val), casei || caseless),
+    of_expression(&Expr::parse_tree(expression).ok()?.expr, caseless)
+}
+
+/// As [`of_fancy`], of an expression that is parsed.
+pub(super) fn of_expression(expression: &Expr, caseless: bool) -> Option<ClassUnicode> {
+    match expression {
+        Expr::Delegate { inner, casei } => of(inner, *casei || caseless),
+        Expr::Literal { val, casei } => of(&regex_syntax::escape(val), *casei || caseless),
         Expr::Any {
             newline,
             crlf: false,
-        } => of(if newline { "(?s:.)" } else { "." }, false),
+        } => of(if *newline { "(?s:.)" } else { "." }, false),
         _ => None,
     }
 }

@@ -3,11 +3,15 @@
 //! Where each rule looks for single characters of a class, the classes decide everything. A rule that removes a character
 //! leaves it out of all pieces, and a rule that isolates it makes it a piece of its own. Other characters form one piece
 //! with their neighbours of the same classes. BERT's pre-tokenizer is such a chain.
+//!
+//! So is a pattern whose alternatives are runs of classes, of which no two share a character. If texts are looked for before
+//! these, as CLIP's pattern does for contractions, each place where a piece begins is compared with them.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
+use super::alternatives::Alternatives;
 use super::{Behavior, Rule};
 use crate::checkpoint::{self, Interrupted};
 use crate::split::masks::{self, Classify};
@@ -29,6 +33,15 @@ const FIRST_GROUP: u8 = 2;
 /// The most rules: a group has a bit for each.
 const MAX_RULES: usize = 6;
 
+/// Texts that are pieces where a piece begins with them.
+#[derive(Debug)]
+struct Texts {
+    all: Vec<Box<[u8]>>,
+    /// The first bytes of them, at most two.
+    first: [u8; 2],
+    longest: usize,
+}
+
 /// The code of each character.
 pub struct Classes {
     /// The page of each 256 code points.
@@ -37,6 +50,8 @@ pub struct Classes {
     /// The codes of ASCII, and all bits of any code.
     ascii: [[u8; 64]; 2],
     used: u8,
+    /// What is looked for before the classes.
+    texts: Option<Texts>,
 }
 
 impl fmt::Debug for Classes {
@@ -51,6 +66,12 @@ impl fmt::Debug for Classes {
 impl Classes {
     /// Returns the codes of rules; `None` if one looks for more than a character, or merges a match with its neighbour.
     pub(super) fn of(rules: &[Rule]) -> Option<Self> {
+        if let [rule] = rules
+            && (rule.behavior, rule.invert) == (Behavior::Removed, true)
+            && let Some(alternatives) = Alternatives::of(&rule.pattern)
+        {
+            return Self::of_alternatives(&alternatives);
+        }
         if rules.is_empty() || rules.len() > MAX_RULES {
             return None;
         }
@@ -83,6 +104,32 @@ impl Classes {
                 codes[range].iter_mut().for_each(apply);
             }
         }
+        Self::of_codes(&codes, None)
+    }
+
+    /// As [`of`](Self::of), of the alternatives of a pattern whose matches are kept, and nothing else.
+    fn of_alternatives(alternatives: &Alternatives) -> Option<Self> {
+        let Alternatives { texts, runs } = alternatives;
+        let mut codes = vec![REMOVED; char::MAX as usize + 1];
+        for (run, group) in runs.iter().zip((FIRST_GROUP..).step_by(2)) {
+            let code = if run.is_single { SINGLE } else { group };
+            for range in run.class.ranges() {
+                codes[range.start() as usize..=range.end() as usize].fill(code);
+            }
+        }
+        // Places where a piece may begin with a text are looked for among those where one of a class does.
+        let is_in_class = |text: &String| {
+            let first = text.chars().next();
+            first.is_some_and(|first| codes[first as usize] != REMOVED)
+        };
+        if runs.len() > MAX_RULES || !texts.iter().all(is_in_class) {
+            return None;
+        }
+        Self::of_codes(&codes, Texts::of(texts)?)
+    }
+
+    /// Returns the classes of codes of all characters.
+    fn of_codes(codes: &[u8], texts: Option<Texts>) -> Option<Self> {
         let used = codes.iter().fold(0, |used, code| used | code);
         let (mut pages, mut index) = (Vec::new(), Vec::with_capacity(codes.len() / PAGE));
         let mut numbers = HashMap::new();
@@ -100,6 +147,7 @@ impl Classes {
             pages,
             ascii,
             used,
+            texts,
         })
     }
 
@@ -111,12 +159,16 @@ impl Classes {
 
     /// Returns whether two characters that stand beside each other are never in one piece.
     pub(in crate::split) fn separates(&self, before: u32, after: u32) -> bool {
+        let joins = |texts: &Texts| texts.join(before, after);
+        if self.texts.as_ref().is_some_and(joins) {
+            return false;
+        }
         let [before, after] = [before, after].map(|point| self.code(point as usize));
         before != after || before < FIRST_GROUP
     }
 
-    /// Returns the pieces of a block with which the rest of a text begins, `length` bytes. A piece that does not end inside of
-    /// the block is not among them.
+    /// Returns the pieces of a block with which the rest of a text begins. A piece that does not end inside of the block is not
+    /// among them.
     #[expect(
         clippy::inline_always,
         reason = "compiled anew for each tier, with its instructions"
@@ -126,8 +178,9 @@ impl Classes {
         &self,
         classify: impl Classify,
         block: &Block,
-        length: usize,
+        rest: &[u8],
     ) -> Found {
+        let length = rest.len();
         let (mut planes, non_ascii, continuation) = classify.codes(block, &self.ascii, self.used);
         if non_ascii != 0 {
             self.add_non_ascii(block, non_ascii & !continuation, &mut planes);
@@ -144,7 +197,10 @@ impl Classes {
             }
         }
         borders |= (planes[0] | planes[0] << 1) & !continuation;
-        let (mut starts, ends) = (borders & any, borders & any << 1);
+        let (mut starts, mut ends) = (borders & any, borders & any << 1);
+        if let Some(texts) = &self.texts {
+            texts.in_block(block, rest, any, &mut starts, &mut ends);
+        }
         if starts == 0 {
             // Not beyond the start of the last character.
             let last = BLOCK_LEN - 1 - (!continuation).leading_zeros() as usize;
@@ -195,6 +251,11 @@ impl Classes {
                 _ => decode(&text[at..]).expect("it is UTF-8"),
             };
             let code = self.code(point as usize);
+            if open.is_none()
+                && let Some(text) = self.texts.as_ref().and_then(|texts| texts.at(&text[at..]))
+            {
+                return Ok(Some(at..at + text.len()));
+            }
             match open {
                 Some((start, of)) if of != code => return Ok(Some(start..at)),
                 None if code == SINGLE => return Ok(Some(at..at + length)),
@@ -208,6 +269,72 @@ impl Classes {
             }
         }
         Ok(open.map(|(start, _)| start..at))
+    }
+}
+
+impl Texts {
+    /// Returns the search for texts; none if there are none, and `None` if they begin with more than two bytes.
+    #[expect(clippy::option_option, reason = "both are")]
+    fn of(texts: &[String]) -> Option<Option<Self>> {
+        let mut first: Vec<u8> = texts.iter().map(|text| text.as_bytes()[0]).collect();
+        first.sort_unstable();
+        first.dedup();
+        let first = match *first {
+            [] => return Some(None),
+            [one] => [one, one],
+            [one, other] => [one, other],
+            _ => return None,
+        };
+        let longest = texts.iter().map(String::len).max().unwrap_or(0);
+        let all = texts.iter().map(|text| text.as_bytes().into()).collect();
+        (longest < BLOCK_LEN / 2).then_some(Some(Self {
+            all,
+            first,
+            longest,
+        }))
+    }
+
+    /// Returns the text that another begins with.
+    fn at(&self, text: &[u8]) -> Option<&[u8]> {
+        let mut all = self.all.iter().map(|each| &**each);
+        all.find(|each| text.starts_with(each))
+    }
+
+    /// Returns whether a text has two characters beside each other.
+    fn join(&self, before: u32, after: u32) -> bool {
+        let pair: Option<String> = [before, after].into_iter().map(char::from_u32).collect();
+        let pair = pair.unwrap_or_default();
+        let mut all = self.all.iter();
+        all.any(|each| each.windows(pair.len()).any(|part| part == pair.as_bytes()))
+    }
+
+    /// Changes the starts and ends of pieces of classes, of which `any` are bytes, in a block with which `rest` begins, to
+    /// those with texts. Those behind a place near the end of the block are left out, if a text may be there.
+    fn in_block(&self, block: &Block, rest: &[u8], any: u64, starts: &mut u64, ends: &mut u64) {
+        let [first, other] = self.first;
+        let firsts = masks::filter(block, *starts, |byte| byte == first || byte == other);
+        let mut places = firsts;
+        while places != 0 {
+            let place = places.trailing_zeros() as usize;
+            places &= places - 1;
+            if place + self.longest >= BLOCK_LEN && rest.len() > place {
+                let before = (2_u64 << place).wrapping_sub(1);
+                (*starts, *ends) = (*starts & before, *ends & before);
+                return;
+            }
+            let Some(text) = self.at(&rest[place.min(rest.len())..]) else {
+                continue;
+            };
+            let end = place + text.len();
+            let inside = (1 << end) - (2 << place);
+            let is_open = any >> end & 1;
+            *starts = (*starts & !inside) | is_open << end;
+            *ends = (*ends & !inside) | 1 << end;
+            // Another may follow, and what began inside of it does not.
+            let byte = block[end];
+            let follows = is_open == 1 && (byte == first || byte == other);
+            places = (places & !inside) | u64::from(follows) << end;
+        }
     }
 }
 
@@ -319,9 +446,97 @@ mod tests {
     }
 
     #[test]
+    fn pieces_are_those_of_alternatives() {
+        let mut number = numbers();
+        let clip = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
+        let patterns = [
+            clip,
+            r"'s|''|\p{L}+|[^\s\p{L}]+",
+            r"a b|ab|[a-z]+|\d|[.']+",
+            r"é's|\p{L}|'+",
+        ];
+        let parts = [
+            "a",
+            "the",
+            " ",
+            "  ",
+            "\n",
+            "'",
+            "''",
+            "'s",
+            "'re",
+            "'ll",
+            "s",
+            "<|endoftext|>",
+            "<|",
+            "|>",
+            "<",
+            ".",
+            "!?",
+            "7",
+            "42",
+            "é",
+            "é's",
+            "中文",
+            "\u{3000}",
+            "a b",
+            "ab",
+        ];
+        let steps = patterns.map(|pattern| Step::Split {
+            pattern: Pattern::Regex(pattern.to_owned()),
+            behavior: Behavior::Removed,
+            invert: true,
+        });
+        for step in steps.into_iter().chain([Step::Whitespace]) {
+            let rules = [step.rule().expect("known").expect("it splits")];
+            let classes = Arc::new(Classes::of(&rules).expect("all are classes"));
+            let cascade = Splitter::Cascade(Arc::new(Cascade::new(&rules).expect("known")));
+            for round in 0..400 {
+                let size = [0, 1, 5, 40, 200][round % 5];
+                let few = if number(2) == 0 { 19 } else { parts.len() };
+                let text: String = (0..size).map(|_| parts[number(few)]).collect();
+                compare(&classes, &cascade, &text);
+            }
+            // At each place of a block.
+            for before in 0..140 {
+                for part in parts {
+                    compare(
+                        &classes,
+                        &cascade,
+                        &format!("{}{part}s'", "x.".repeat(before)),
+                    );
+                    compare(
+                        &classes,
+                        &cascade,
+                        &format!("{}{part}ve ", " ".repeat(before)),
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn alternatives_that_are_no_classes_are_left_to_the_cascade() {
+        for pattern in [
+            r"\p{L}+|\w+",
+            r"a+|b*",
+            r"\p{L}+?|\d",
+            r"(?i:'s)|\p{L}+",
+            r"\p{L}+|'s",
+            r"'|'s|\p{L}+",
+            r"a|b|c|\p{N}+",
+            r"\b\p{L}+|\d",
+            " x|[a-z]+",
+        ] {
+            let rule = Rule::new(pattern.to_owned(), Behavior::Removed, true);
+            assert!(Classes::of(&[rule]).is_none(), "{pattern}");
+        }
+    }
+
+    #[test]
     fn others_are_left_to_the_cascade() {
         let merged = Step::Punctuation(Behavior::MergedWithNext);
-        for step in [merged, Step::Whitespace, Step::Gpt2] {
+        for step in [merged, Step::Gpt2] {
             let rule = step.rule().expect("known").expect("it splits");
             assert!(Classes::of(&[rule]).is_none(), "{step:?}");
         }

@@ -3,6 +3,7 @@
 //! Every step becomes a [rule](Rule): a pattern, and what becomes of its matches and of the text between them.
 //! Rules that a native family implements are run by it, others one after another.
 
+mod alternatives;
 pub mod cascade;
 pub mod classes;
 pub mod oniguruma;

@@ -269,7 +269,7 @@ fn split_by_classes<S: Sink>(
     while *offset < limit && !sink.is_full() {
         let rest = &text[*offset..];
         let block = block_at(rest, &mut last);
-        match classes.spans(classify, block, rest.len()) {
+        match classes.spans(classify, block, rest) {
             Found::Pieces(spans, end) => {
                 sink.block(block, *offset, spans)?;
                 *offset += end;

@@ -1,0 +1,78 @@
+//! Patterns of texts and classes: `'s|'t|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+`, as that of CLIP.
+
+use fancy_regex::Expr;
+use regex_syntax::hir::ClassUnicode;
+
+use crate::split::set;
+
+/// What a pattern looks for, where a match may begin.
+pub(super) struct Alternatives {
+    /// Texts, of which the first that stands there is matched. None of them begins as one before it.
+    pub(super) texts: Vec<String>,
+    /// Otherwise a run of characters of one of these classes, or a single one. No character is in two of them.
+    pub(super) runs: Vec<Run>,
+}
+
+/// Characters of a class.
+pub(super) struct Run {
+    pub(super) class: ClassUnicode,
+    /// Whether a match is one character, not all that stand in a row.
+    pub(super) is_single: bool,
+}
+
+impl Alternatives {
+    /// Returns the alternatives of a pattern in the syntax of fancy-regex; `None` if it is any other pattern.
+    pub(super) fn of(pattern: &str) -> Option<Self> {
+        let tree = Expr::parse_tree(pattern).ok()?;
+        let Expr::Alt(parts) = tree.expr else {
+            return None;
+        };
+        let mut found = Self {
+            texts: Vec::new(),
+            runs: Vec::new(),
+        };
+        for part in &parts {
+            match text_of(part) {
+                Some(text) if found.runs.is_empty() => found.texts.push(text),
+                _ => found.runs.push(run_of(part)?),
+            }
+        }
+        let is_free = |text: &str, others: &[String]| {
+            let mut others = others.iter();
+            others.all(|other| !text.starts_with(other.as_str()))
+        };
+        let mut texts = found.texts.iter().enumerate();
+        let are_free = texts.all(|(number, text)| is_free(text, &found.texts[..number]));
+        let mut all = ClassUnicode::empty();
+        let are_apart = found.runs.iter().all(|run| {
+            let mut shared = all.clone();
+            shared.intersect(&run.class);
+            all.union(&run.class);
+            shared.ranges().is_empty()
+        });
+        (are_free && are_apart && !found.runs.is_empty()).then_some(found)
+    }
+}
+
+/// Returns the text that an expression matches; `None` if it matches anything else.
+fn text_of(expression: &Expr) -> Option<String> {
+    match expression {
+        Expr::Literal { val, casei: false } => Some(val.clone()),
+        Expr::Concat(parts) => parts.iter().map(text_of).collect(),
+        _ => None,
+    }
+}
+
+fn run_of(expression: &Expr) -> Option<Run> {
+    let (class, is_single) = match expression {
+        Expr::Repeat {
+            child,
+            lo: 1,
+            hi: usize::MAX,
+            greedy: true,
+        } => (child.as_ref(), false),
+        _ => (expression, true),
+    };
+    let class = set::of_expression(class, false)?;
+    Some(Run { class, is_single })
+}
