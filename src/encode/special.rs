@@ -504,8 +504,7 @@ impl Finder {
         let mut others = Vec::new();
         let mut sorted: Vec<(PatternID, &[u8])> = Vec::new();
         for (index, string) in strings.iter().enumerate() {
-            // There are as many as an automaton can have, or building it fails.
-            let pattern = PatternID::new(index).unwrap_or(PatternID::MAX);
+            let pattern = PatternID::new(index).expect("fewer than 2^31 strings");
             sorted.push((pattern, string.as_ref()));
         }
         sorted.sort_by_key(|(_, string)| string.len());
