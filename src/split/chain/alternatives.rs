@@ -5,7 +5,7 @@ use regex_syntax::hir::ClassUnicode;
 
 use crate::split::set;
 
-/// What a pattern looks for, where a match may begin.
+/// The texts and classes that a pattern looks for where a match may begin.
 pub(super) struct Alternatives {
     /// Texts, of which the first that stands there is matched. None of them begins as one before it.
     pub(super) texts: Vec<String>,

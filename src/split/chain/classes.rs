@@ -50,7 +50,7 @@ pub struct Classes {
     /// The codes of ASCII, and all bits of any code.
     ascii: [[u8; 64]; 2],
     used: u8,
-    /// What is looked for before the classes.
+    /// Texts that are looked for before the classes.
     texts: Option<Texts>,
 }
 
