@@ -85,7 +85,7 @@ test-python: build ## The Python tests, beside the real tiktoken
 # Each half of the modules, for two processors.
 .PHONY: test-python-1 test-python-2
 test-python-1 test-python-2: test-python-%: build
-	$(BIN)/python -m pytest --part=$*/2
+	$(BIN)/python -m pytest --durations=10 --part=$*/2
 
 $(VENV)/browser: pyproject.toml $(VENV)/installed
 	$(BIN)/python -m pip install --quiet $(call group,browser)
