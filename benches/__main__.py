@@ -79,7 +79,7 @@ MEASUREMENTS = {
         "sessions, streams and the cache of prefixes",
         "harness.sessions",
         "sessions.json",
-        ("sessions", "targets"),
+        ("sessions",),
     ),
     "adoption": Measurement(
         "a tokenizer of transformers before and after it is accelerated",
@@ -125,19 +125,19 @@ def main(arguments: Sequence[str]) -> int:
         return 0 if name in {"-h", "--help"} else 2
     measurement = MEASUREMENTS[name]
     given = [*measurement.arguments, *options]
-    is_recorded = measurement.result and not {"--output", "-h", "--help"} & set(options)
-    if is_recorded:
+    if measurement.result is None or {"--output", "-h", "--help"} & set(options):
+        return run(measurement.module, *given)
+    result = RESULTS / measurement.result
+    if name == "scale" and "--large" in options:
         # A corpus on a cluster is another result than its parts.
-        large = "_large" if "--large" in options and name == "scale" else ""
-        result = Path(measurement.result or "")
-        given += ["--output", str(RESULTS / f"{result.stem}{large}{result.suffix}")]
-    code = run(measurement.module, *given)
+        result = result.with_stem(f"{result.stem}_large")
+    codes = [run(measurement.module, *given, "--output", str(result))]
     # The pages are written even where token IDs differ: they say so.
-    if is_recorded and measurement.page:
-        code = max(code, run(measurement.page))
-    if is_recorded and measurement.sections:
-        code = max(code, run("report", *measurement.sections))
-    return code
+    if measurement.page:
+        codes.append(run(measurement.page))
+    if measurement.sections:
+        codes.append(run("report", *measurement.sections))
+    return next(filter(None, codes), 0)
 
 
 if __name__ == "__main__":

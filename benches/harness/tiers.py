@@ -19,12 +19,13 @@ from time import process_time
 from typing import Any
 
 import bytemill
-from bytemill._core import BUILD_PROFILE
+from bytemill._core import BUILD_PROFILE, TIER
 from harness import record
 from harness.measure import digest
 
 ENCODINGS = ("cl100k_base", "o200k_base")
-TIERS = ("scalar", "simd128", "avx2")
+# The last one only where the machine has it.
+TIERS = ("scalar", "simd128", "avx2", *({"avx512"} & {TIER}))
 
 
 def least(repetitions: int, work: Callable[[], object]) -> float:

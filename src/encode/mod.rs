@@ -14,6 +14,7 @@ pub mod canonical;
 mod cuts;
 mod decode;
 pub mod explain;
+mod finder;
 mod hot_loop;
 mod model;
 pub mod offsets;

@@ -73,7 +73,7 @@ struct Root {
 #[derive(Debug, Default)]
 struct Tree {
     roots: Vec<Root>,
-    /// By the number of their parent and the hash of their start, which is keyed: hashing these again may be quick.
+    /// By the number of their parent and the keyed hash of their start: as that is keyed, this map needs no keyed hash.
     nodes: FxHashMap<Branch, Vec<Node>>,
     /// The branch of each node, and its parent's: the way up.
     branches: FxHashMap<u64, Branch>,

@@ -201,16 +201,8 @@ fn is_safe(unigram: &Unigram, chunks: &Chunks, chunk: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::merge::unigram::encode_after;
+    use crate::util::random::numbers;
     use crate::vocabulary::unigram::{Origin, ScoreList};
-
-    /// A generator of numbers, the same in every run.
-    fn numbers() -> impl FnMut(usize) -> usize {
-        let mut state = 11_u64;
-        move |below| {
-            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
-            usize::try_from(state >> 33).expect("it has 31 bits") % below
-        }
-    }
 
     /// A model of most texts of up to three letters, with scores that often have equal sums.
     fn model(number: &mut impl FnMut(usize) -> usize) -> Unigram {
@@ -244,7 +236,7 @@ mod tests {
     /// No sum before a safe chunk changes its tokens, and that of most others is changed by some.
     #[test]
     fn safe_chunks_have_the_same_tokens_behind_any_sum() {
-        let mut number = numbers();
+        let mut number = numbers(11);
         let (mut safe, mut changing, mut others) = (0, 0, 0);
         for _ in 0..300 {
             let unigram = model(&mut number);

@@ -28,7 +28,6 @@ mod ranges;
 #[doc(hidden)]
 pub mod rules;
 mod seams;
-mod set;
 mod starts;
 mod vector;
 

@@ -10,5 +10,6 @@ mod properties;
 pub mod property;
 #[doc(hidden)]
 mod scripts;
+pub(crate) mod set;
 #[doc(hidden)]
 pub mod utf8;

@@ -10,6 +10,8 @@ pub(crate) mod memory;
 pub(crate) mod once_pointer;
 #[doc(hidden)]
 pub mod parallel;
+#[cfg(test)]
+pub(crate) mod random;
 pub mod text;
 pub mod tier;
 pub(crate) mod vector;

@@ -17,9 +17,8 @@ pub enum Tier {
     /// One block at a time, with AVX2.
     Avx2,
     /// The same, with AVX-512 where it gains: classifying blocks, hashing pieces, converting strings to and
-    /// from UTF-8. On AMD Zen 4, with AVX2 in its place, first passes of eleven languages take 9 to 13 % longer and
-    /// replays 5 to 8 % by the first two, replays 5 to 8 % by conversion from two bytes a character, decoding 26 % by
-    /// that to them.
+    /// from UTF-8. On AMD Zen 4, replays take 7 to 21 % less time than with AVX2, first passes up to 12 %
+    /// (`make bench-tiers`).
     Avx512,
 }
 

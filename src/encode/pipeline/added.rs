@@ -15,7 +15,8 @@ use std::ops::Range;
 
 use fancy_regex::Regex;
 
-use crate::encode::special::{Allowed, Beside, Finder, SpecialTokens};
+use crate::encode::finder::Finder;
+use crate::encode::special::{Allowed, Beside, SpecialTokens};
 use crate::error::VocabularyError;
 use crate::token::TokenId;
 use crate::util::memory;

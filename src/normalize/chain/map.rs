@@ -365,6 +365,7 @@ mod tests {
 
     use super::super::{Chain, Precompiled, Step};
     use crate::normalize::rules::charsmap;
+    use crate::util::random::numbers;
 
     fn chains() -> Vec<Vec<Step>> {
         vec![
@@ -472,11 +473,7 @@ mod tests {
             "क",
             "\u{94D}",
         ];
-        let mut state = 3_u64;
-        let mut number = |below: usize| {
-            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
-            usize::try_from(state >> 33).expect("it has 31 bits") % below
-        };
+        let mut number = numbers(3);
         for steps in chains() {
             let [mapped, by_steps] = pair(&steps);
             for _ in 0..2000 {

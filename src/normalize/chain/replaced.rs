@@ -4,18 +4,19 @@ use std::ops::Range;
 
 use fancy_regex::Regex;
 use memchr::memmem::Finder;
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
+use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind};
 
-use super::runs::{self, Run};
+use super::runs::Run;
 use super::{Find, Output};
 use crate::error::{EncodeError, NormalizerError};
+use crate::unicode::set;
 
 /// A step that replaces, with its tables.
 #[derive(Debug)]
 pub(super) struct Replaced {
     search: Search,
     content: String,
-    /// The characters of all that can be found; `None` if what is found depends on what stands beside it.
+    /// All characters that a match can contain; `None` if a match depends on the text around it.
     within: Option<ClassUnicode>,
 }
 
@@ -32,30 +33,21 @@ impl Replaced {
     /// # Errors
     /// If it finds the empty string.
     pub(super) fn new(find: Find, content: String) -> Result<Self, NormalizerError> {
-        let (search, within) = match find {
+        let within = match &find {
+            Find::Text(text) => characters_of(&regex_syntax::escape(text)),
+            Find::Regex(regex) => characters_of(regex.as_str()),
+        };
+        let search = match find {
             Find::Text(text) if text.is_empty() => return Err(NormalizerError::MatchesEmpty),
-            Find::Text(text) => {
-                let characters = text.chars().map(|c| ClassUnicodeRange::new(c, c));
-                let finder = Finder::new(&text).into_owned();
-                (
-                    Search::Text(Box::new(finder)),
-                    Some(ClassUnicode::new(characters)),
-                )
-            }
+            Find::Text(text) => Search::Text(Box::new(Finder::new(&text).into_owned())),
             // Most expressions that can match the empty string do so here; others are found out by a text.
             Find::Regex(regex) if regex.is_match("").unwrap_or(true) => {
                 return Err(NormalizerError::MatchesEmpty);
             }
-            Find::Regex(regex) => {
-                // What fancy-regex alone understands looks at what stands beside a match, or back at another.
-                let parsed = regex_syntax::parse(regex.as_str()).ok();
-                let mut within = ClassUnicode::empty();
-                let is_known =
-                    (parsed.as_ref()).is_some_and(|hir| add_characters(hir, &mut within));
-                let run = parsed.as_ref().and_then(Run::of);
-                let search = run.map_or(Search::Regex(regex), |run| Search::Run(Box::new(run)));
-                (search, is_known.then_some(within))
-            }
+            Find::Regex(regex) => match Run::of(regex.as_str()) {
+                Some(run) => Search::Run(Box::new(run)),
+                None => Search::Regex(regex),
+            },
         };
         Ok(Self {
             search,
@@ -83,7 +75,7 @@ impl Replaced {
         let Some(within) = &self.within else {
             return false;
         };
-        match [before, after].map(|c| runs::holds(within, c)).into() {
+        match [before, after].map(|c| set::holds(within, c)).into() {
             (false, false) => true,
             (true, false) => self.content.ends_with(before),
             (false, true) => self.content.starts_with(after),
@@ -123,7 +115,7 @@ impl Replaced {
         }
     }
 
-    /// The runs in a text, but for single characters of ASCII that are the content already.
+    /// Returns the runs in a text, except single characters of ASCII that are the content already.
     fn changed<'t>(&'t self, run: &'t Run, text: &'t str) -> impl Iterator<Item = Range<usize>> {
         let content = self.content.as_bytes();
         let character = content.first().filter(|_| content.len() == 1);
@@ -150,7 +142,15 @@ impl Replaced {
     }
 }
 
-/// Adds the characters of all that an expression can match to a set. Returns whether it looks at nothing beside a match.
+/// Returns all characters that a match of an expression can contain; `None` if a match depends on the text around it. What
+/// fancy-regex alone understands looks there, or back at another match.
+fn characters_of(expression: &str) -> Option<ClassUnicode> {
+    let mut within = ClassUnicode::empty();
+    let is_all = add_characters(&regex_syntax::parse(expression).ok()?, &mut within);
+    is_all.then_some(within)
+}
+
+/// Adds all characters that a match can contain. Returns whether it depends on nothing around it.
 fn add_characters(hir: &Hir, within: &mut ClassUnicode) -> bool {
     match hir.kind() {
         HirKind::Empty => true,
@@ -158,8 +158,7 @@ fn add_characters(hir: &Hir, within: &mut ClassUnicode) -> bool {
             let Ok(text) = std::str::from_utf8(&literal.0) else {
                 return false;
             };
-            let characters = text.chars().map(|c| ClassUnicodeRange::new(c, c));
-            characters.for_each(|range| within.push(range));
+            text.chars().for_each(|c| within.union(&set::single(c)));
             true
         }
         HirKind::Class(Class::Unicode(class)) => {

@@ -5,7 +5,10 @@
 
 use std::ops::Range;
 
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
+use fancy_regex::Expr;
+use regex_syntax::hir::ClassUnicode;
+
+use crate::unicode::set;
 
 /// As many characters of a class as stand in a row, if they are not too few.
 #[derive(Debug)]
@@ -17,33 +20,16 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Returns the run that an expression matches; `None` if it matches anything else.
-    pub(super) fn of(hir: &Hir) -> Option<Self> {
-        let HirKind::Repetition(repeated) = hir.kind() else {
-            return None;
-        };
-        if repeated.max.is_some() || !repeated.greedy || repeated.min == 0 {
-            return None;
-        }
-        let class = match repeated.sub.kind() {
-            HirKind::Class(Class::Unicode(class)) => class.clone(),
-            HirKind::Literal(literal) => {
-                let mut characters = std::str::from_utf8(&literal.0).ok()?.chars();
-                let (character, None) = (characters.next()?, characters.next()) else {
-                    return None;
-                };
-                ClassUnicode::new([ClassUnicodeRange::new(character, character)])
-            }
-            _ => return None,
-        };
+    /// Returns the run that an expression in the syntax of fancy-regex matches; `None` if it matches anything else.
+    pub(super) fn of(expression: &str) -> Option<Self> {
+        let (class, least) = set::of_run(&Expr::parse_tree(expression).ok()?.expr)?;
         let mut may_begin = [false; 256];
         for range in class.iter() {
-            let [first, last] = [range.start(), range.end()].map(first_byte);
-            may_begin[first..=last].fill(true);
+            let bytes = first_byte(range.start())..=first_byte(range.end());
+            may_begin[bytes].fill(true);
         }
         // Bytes behind the first of a character.
         may_begin[0x80..0xC0].fill(false);
-        let least = usize::try_from(repeated.min).ok()?;
         Some(Self {
             class,
             may_begin,
@@ -51,30 +37,30 @@ impl Run {
         })
     }
 
-    /// The runs in a text, in order, but for those that are a single `left` alone.
+    /// Returns the runs in a text, in order, except those that are the single byte `kept`.
     ///
     /// # Complexity
     /// O(text) for all of them.
     pub(super) fn all<'t>(
         &'t self,
         text: &'t str,
-        left: Option<u8>,
+        kept: Option<u8>,
     ) -> impl Iterator<Item = Range<usize>> + 't {
         let mut from = 0;
         std::iter::from_fn(move || {
             loop {
-                let start = self.start(text.as_bytes(), from, left)?;
+                let start = self.start(text.as_bytes(), from, kept)?;
                 let (mut end, mut count) = (start, 0);
                 for character in text[start..].chars() {
-                    if !holds(&self.class, character) {
+                    if !set::holds(&self.class, character) {
                         break;
                     }
                     end += character.len_utf8();
                     count += 1;
                 }
-                let is_left = count == 1 && left == Some(text.as_bytes()[start]);
+                let is_kept = count == 1 && kept == Some(text.as_bytes()[start]);
                 from = end.max(start + 1);
-                if count >= self.least && !is_left {
+                if count >= self.least && !is_kept {
                     return Some(start..end);
                 }
             }
@@ -82,7 +68,7 @@ impl Run {
     }
 
     /// Returns where a run may start: most text has none but single spaces, which are passed over here.
-    fn start(&self, bytes: &[u8], mut at: usize, left: Option<u8>) -> Option<usize> {
+    fn start(&self, bytes: &[u8], mut at: usize, kept: Option<u8>) -> Option<usize> {
         let may_begin = |at: usize| {
             let byte = bytes.get(at);
             byte.is_some_and(|&byte| self.may_begin[usize::from(byte)])
@@ -92,7 +78,7 @@ impl Run {
                 at += 1;
                 continue;
             }
-            let is_passed = self.least > 1 || left == Some(bytes[at]);
+            let is_passed = self.least > 1 || kept == Some(bytes[at]);
             if !is_passed || !bytes[at].is_ascii() || may_begin(at + 1) {
                 return Some(at);
             }
@@ -109,12 +95,6 @@ fn first_byte(character: char) -> usize {
     utf8[0].into()
 }
 
-/// Returns whether a class has a character.
-pub(super) fn holds(class: &ClassUnicode, character: char) -> bool {
-    let mut ranges = class.iter();
-    ranges.any(|range| (range.start()..=range.end()).contains(&character))
-}
-
 #[cfg(test)]
 mod tests {
     use std::error::Error;
@@ -122,6 +102,7 @@ mod tests {
     use fancy_regex::Regex;
 
     use super::Run;
+    use crate::util::random::numbers;
 
     #[test]
     fn runs_are_the_matches_of_the_expression() -> Result<(), Box<dyn Error>> {
@@ -129,11 +110,7 @@ mod tests {
             "a", "é", "K", "\u{212A}", " ", "  ", "\u{A0}", "\u{2003}", "\n", "\u{85}", "中", "🙂",
             "-",
         ];
-        let mut state = 3_u64;
-        let mut below = |most: usize| {
-            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
-            usize::try_from(state >> 33).expect("it has 31 bits") % most
-        };
+        let mut below = numbers(3);
         for pattern in [
             r"\s+",
             " {2,}",
@@ -144,7 +121,7 @@ mod tests {
             r"\p{L}{2,}",
             "-{1,}",
         ] {
-            let run = Run::of(&regex_syntax::parse(pattern)?).ok_or("it is a run")?;
+            let run = Run::of(pattern).ok_or("it is a run")?;
             let regex = Regex::new(pattern)?;
             for _ in 0..2000 {
                 let text: String = (0..below(14)).map(|_| parts[below(parts.len())]).collect();
@@ -161,15 +138,11 @@ mod tests {
     }
 
     #[test]
-    fn others_are_left_to_the_expression() -> Result<(), Box<dyn Error>> {
+    fn others_are_left_to_the_expression() {
         for pattern in [
             "a", "a+?", "a{2,3}", "a*", "(a)+", "(ab)+", "a+b", r"\b", "[ab]", "^a+",
         ] {
-            assert!(
-                Run::of(&regex_syntax::parse(pattern)?).is_none(),
-                "{pattern}"
-            );
+            assert!(Run::of(pattern).is_none(), "{pattern}");
         }
-        Ok(())
     }
 }

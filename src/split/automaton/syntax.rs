@@ -3,7 +3,7 @@
 use fancy_regex::{Assertion, Expr, LookAround};
 use regex_syntax::hir::ClassUnicode;
 
-use crate::split::set;
+use crate::unicode::set;
 
 /// An expression.
 #[derive(Clone, Debug)]

@@ -3,20 +3,20 @@
 use fancy_regex::Expr;
 use regex_syntax::hir::ClassUnicode;
 
-use crate::split::set;
+use crate::unicode::set;
 
 /// The texts and classes that a pattern looks for where a match may begin.
 pub(super) struct Alternatives {
-    /// Texts, of which the first that stands there is matched. None of them begins as one before it.
+    /// The texts, which are tried first, in this order. None of them begins with one before it.
     pub(super) texts: Vec<String>,
-    /// Otherwise a run of characters of one of these classes, or a single one. No character is in two of them.
+    /// The classes. No two of them share a character.
     pub(super) runs: Vec<Run>,
 }
 
-/// Characters of a class.
+/// A class of characters.
 pub(super) struct Run {
     pub(super) class: ClassUnicode,
-    /// Whether a match is one character, not all that stand in a row.
+    /// Whether a match is one character of the class, not all of them that stand in a row.
     pub(super) is_single: bool,
 }
 
@@ -64,15 +64,10 @@ fn text_of(expression: &Expr) -> Option<String> {
 }
 
 fn run_of(expression: &Expr) -> Option<Run> {
-    let (class, is_single) = match expression {
-        Expr::Repeat {
-            child,
-            lo: 1,
-            hi: usize::MAX,
-            greedy: true,
-        } => (child.as_ref(), false),
-        _ => (expression, true),
+    let (class, is_single) = match set::of_run(expression) {
+        Some((class, 1)) => (class, false),
+        Some(_) => return None,
+        None => (set::of_expression(expression, false)?, true),
     };
-    let class = set::of_expression(class, false)?;
     Some(Run { class, is_single })
 }

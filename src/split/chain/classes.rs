@@ -15,8 +15,8 @@ use super::alternatives::Alternatives;
 use super::{Behavior, Rule};
 use crate::checkpoint::{self, Interrupted};
 use crate::split::masks::{self, Classify};
-use crate::split::set;
 use crate::unicode::character::decode;
+use crate::unicode::set;
 use crate::util::block::{BLOCK_LEN, Block, Spans};
 
 /// Code points of a page.
@@ -125,7 +125,10 @@ impl Classes {
         if runs.len() > MAX_RULES || !texts.iter().all(is_in_class) {
             return None;
         }
-        Self::of_codes(&codes, Texts::of(texts)?)
+        if texts.is_empty() {
+            return Self::of_codes(&codes, None);
+        }
+        Self::of_codes(&codes, Some(Texts::of(texts)?))
     }
 
     /// Returns the classes of codes of all characters.
@@ -273,25 +276,23 @@ impl Classes {
 }
 
 impl Texts {
-    /// Returns the search for texts; none if there are none, and `None` if they begin with more than two bytes.
-    #[expect(clippy::option_option, reason = "both are")]
-    fn of(texts: &[String]) -> Option<Option<Self>> {
+    /// Returns the search for texts; `None` if they begin with more than two bytes, or one is too long for a block.
+    fn of(texts: &[String]) -> Option<Self> {
         let mut first: Vec<u8> = texts.iter().map(|text| text.as_bytes()[0]).collect();
         first.sort_unstable();
         first.dedup();
         let first = match *first {
-            [] => return Some(None),
             [one] => [one, one],
             [one, other] => [one, other],
             _ => return None,
         };
         let longest = texts.iter().map(String::len).max().unwrap_or(0);
         let all = texts.iter().map(|text| text.as_bytes().into()).collect();
-        (longest < BLOCK_LEN / 2).then_some(Some(Self {
+        (longest < BLOCK_LEN / 2).then_some(Self {
             all,
             first,
             longest,
-        }))
+        })
     }
 
     /// Returns the text that another begins with.
@@ -308,21 +309,20 @@ impl Texts {
         all.any(|each| each.windows(pair.len()).any(|part| part == pair.as_bytes()))
     }
 
-    /// Changes the starts and ends of pieces of classes, of which `any` are bytes, in a block with which `rest` begins, to
-    /// those with texts. Those behind a place near the end of the block are left out, if a text may be there.
+    /// Makes pieces of texts out of the pieces of classes in a block, with which `rest` begins; `any` are the bytes of pieces.
+    /// Where a text may reach beyond the block, the pieces from there on are left to the next one.
     fn in_block(&self, block: &Block, rest: &[u8], any: u64, starts: &mut u64, ends: &mut u64) {
-        let [first, other] = self.first;
-        let firsts = masks::filter(block, *starts, |byte| byte == first || byte == other);
-        let mut places = firsts;
+        let is_first = |byte: u8| self.first.contains(&byte);
+        let mut places = masks::filter(block, *starts, is_first);
         while places != 0 {
             let place = places.trailing_zeros() as usize;
             places &= places - 1;
-            if place + self.longest >= BLOCK_LEN && rest.len() > place {
+            if place + self.longest >= BLOCK_LEN {
                 let before = (2_u64 << place).wrapping_sub(1);
                 (*starts, *ends) = (*starts & before, *ends & before);
                 return;
             }
-            let Some(text) = self.at(&rest[place.min(rest.len())..]) else {
+            let Some(text) = self.at(&rest[place..]) else {
                 continue;
             };
             let end = place + text.len();
@@ -331,8 +331,7 @@ impl Texts {
             *starts = (*starts & !inside) | is_open << end;
             *ends = (*ends & !inside) | 1 << end;
             // Another may follow, and what began inside of it does not.
-            let byte = block[end];
-            let follows = is_open == 1 && (byte == first || byte == other);
+            let follows = is_open == 1 && is_first(block[end]);
             places = (places & !inside) | u64::from(follows) << end;
         }
     }
@@ -356,16 +355,8 @@ mod tests {
     use crate::split::Splitter;
     use crate::split::chain::cascade::Cascade;
     use crate::split::chain::{Pattern, Step};
+    use crate::util::random::numbers;
     use crate::util::tier::Tier;
-
-    /// A generator of numbers, the same in every run.
-    fn numbers() -> impl FnMut(usize) -> usize {
-        let mut state = 7_u64;
-        move |below| {
-            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
-            usize::try_from(state >> 33).expect("it has 31 bits") % below
-        }
-    }
 
     fn steps() -> Vec<Step> {
         let behaviors = [Behavior::Isolated, Behavior::Removed, Behavior::Contiguous];
@@ -404,7 +395,7 @@ mod tests {
 
     #[test]
     fn pieces_are_those_of_rules_one_after_another() {
-        let mut number = numbers();
+        let mut number = numbers(7);
         let all = steps();
         let parts = [
             "a", "the", " ", "  ", "\n", "\u{85}", ".", "!?", "$", "7", "42", "é", "中", "中文",
@@ -447,7 +438,7 @@ mod tests {
 
     #[test]
     fn pieces_are_those_of_alternatives() {
-        let mut number = numbers();
+        let mut number = numbers(7);
         let clip = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
         let patterns = [
             clip,

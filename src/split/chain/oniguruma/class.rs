@@ -5,7 +5,7 @@ use regex_syntax::hir::ClassUnicode;
 use super::Translation;
 use super::escape::{Escaped, WORD_IN_CLASS};
 use crate::error::PatternError;
-use crate::split::set;
+use crate::unicode::set;
 
 /// Names of classes in classes, and what they stand for.
 const NAMED: [(&str, &str); 11] = [

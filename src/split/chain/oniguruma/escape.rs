@@ -4,7 +4,7 @@ use regex_syntax::hir::ClassUnicode;
 
 use super::Translation;
 use crate::error::PatternError;
-use crate::split::set;
+use crate::unicode::set;
 
 /// Properties that have the same characters in both.
 const PROPERTIES: &str = "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp \

@@ -18,7 +18,7 @@ mod escape;
 use regex_syntax::hir::ClassUnicode;
 
 use crate::error::PatternError;
-use crate::split::set;
+use crate::unicode::set;
 use escape::{Escaped, WORD};
 
 /// Pairs of letters that fold to one character.

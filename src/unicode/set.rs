@@ -6,7 +6,7 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
 /// Returns the characters that an expression in the syntax of the crate `regex` matches; none if it does not match
 /// exactly one character.
-pub(super) fn of(expression: &str, caseless: bool) -> Option<ClassUnicode> {
+pub(crate) fn of(expression: &str, caseless: bool) -> Option<ClassUnicode> {
     let mut parser = ParserBuilder::new().case_insensitive(caseless).build();
     match parser.parse(expression).ok()?.into_kind() {
         HirKind::Class(Class::Unicode(class)) => Some(class),
@@ -24,12 +24,12 @@ pub(super) fn of(expression: &str, caseless: bool) -> Option<ClassUnicode> {
 
 /// Returns the characters that an expression in the syntax of fancy-regex matches; none if it does not match exactly
 /// one character.
-pub(super) fn of_fancy(expression: &str, caseless: bool) -> Option<ClassUnicode> {
+pub(crate) fn of_fancy(expression: &str, caseless: bool) -> Option<ClassUnicode> {
     of_expression(&Expr::parse_tree(expression).ok()?.expr, caseless)
 }
 
 /// As [`of_fancy`], of an expression that is parsed.
-pub(super) fn of_expression(expression: &Expr, caseless: bool) -> Option<ClassUnicode> {
+pub(crate) fn of_expression(expression: &Expr, caseless: bool) -> Option<ClassUnicode> {
     match expression {
         Expr::Delegate { inner, casei } => of(inner, *casei || caseless),
         Expr::Literal { val, casei } => of(&regex_syntax::escape(val), *casei || caseless),
@@ -41,18 +41,38 @@ pub(super) fn of_expression(expression: &Expr, caseless: bool) -> Option<ClassUn
     }
 }
 
+/// Returns the characters of a run, and how many of them it has at least, if that is what an expression in the syntax of
+/// fancy-regex matches: as many as stand in a row, such as `\s+` or ` {2,}`.
+pub(crate) fn of_run(expression: &Expr) -> Option<(ClassUnicode, usize)> {
+    match expression {
+        Expr::Repeat {
+            child,
+            lo: least @ 1..,
+            hi: usize::MAX,
+            greedy: true,
+        } => Some((of_expression(child, false)?, *least)),
+        _ => None,
+    }
+}
+
+/// Returns whether a set has a character.
+pub(crate) fn holds(set: &ClassUnicode, character: char) -> bool {
+    let mut ranges = set.iter();
+    ranges.any(|range| (range.start()..=range.end()).contains(&character))
+}
+
 /// Returns the set of one character.
-pub(super) fn single(character: char) -> ClassUnicode {
+pub(crate) fn single(character: char) -> ClassUnicode {
     range(character, character)
 }
 
 /// Returns the set of the characters from one to another.
-pub(super) fn range(first: char, last: char) -> ClassUnicode {
+pub(crate) fn range(first: char, last: char) -> ClassUnicode {
     ClassUnicode::new([ClassUnicodeRange::new(first, last)])
 }
 
 /// Returns a class in the syntax of fancy-regex that matches the characters of a set.
-pub(super) fn spelled(set: &ClassUnicode) -> String {
+pub(crate) fn spelled(set: &ClassUnicode) -> String {
     use std::fmt::Write;
 
     if set.ranges().is_empty() {
