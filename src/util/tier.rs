@@ -17,7 +17,7 @@ pub enum Tier {
     /// One block at a time, with AVX2.
     Avx2,
     /// The same, with AVX-512 where it gains: classifying blocks, hashing pieces, converting strings to and
-    /// from UTF-8. On AMD Zen 4, replays take 7 to 21 % less time than with AVX2, first passes up to 12 %
+    /// from UTF-8. On AMD Zen 4, replays take 9 to 21 % less time than with AVX2, first passes up to 12 %
     /// (`make bench-tiers`).
     Avx512,
 }
