@@ -116,6 +116,7 @@ fn separates(splitter: &Splitter, before: char, after: char) -> bool {
         Splitter::Native(family, _) => family_separates(*family, before, after),
         Splitter::Adjacent(adjacency, _) => !adjacency.may_join(before, after),
         Splitter::Classes(classes, _) => classes.separates(before.into(), after.into()),
+        Splitter::Layers(layers, _) => layers.separates(before.into(), after.into()),
         // What no match has is in no piece.
         Splitter::General(general) => general.beside(before, after) != Beside::Joined,
         Splitter::Cascade(cascade) => cascade.separates(before, after),

@@ -44,6 +44,7 @@ use adjacent::Adjacency;
 use automaton::Trace;
 use chain::cascade::{Cascade, Progress};
 use chain::classes::Classes;
+use chain::layers::Layers;
 use general::General;
 use native::Rule;
 use pattern::Family;
@@ -75,6 +76,8 @@ pub enum Splitter {
     Cascade(Arc<Cascade>),
     /// By the classes of characters, which say all of a chain.
     Classes(Arc<Classes>, Tier),
+    /// By runs of classes, which say all of a chain. Every byte is in a piece.
+    Layers(Arc<Layers>, Tier),
     /// Between characters that no token of a vocabulary joins. Every byte is in a piece.
     Adjacent(Arc<Adjacency>, Tier),
     /// By the caller's code.
@@ -92,6 +95,9 @@ impl fmt::Debug for Splitter {
             Self::Cascade(cascade) => f.debug_tuple("Cascade").field(cascade).finish(),
             Self::Classes(classes, tier) => {
                 f.debug_tuple("Classes").field(classes).field(tier).finish()
+            }
+            Self::Layers(layers, tier) => {
+                f.debug_tuple("Layers").field(layers).field(tier).finish()
             }
             Self::External(_) => f.write_str("External"),
         }
@@ -210,6 +216,7 @@ impl Splitter {
             Self::Native(family, tier) => Some((Rule::Family(*family), *tier)),
             Self::Adjacent(adjacency, tier) => Some((Rule::Adjacency(adjacency), *tier)),
             Self::Classes(classes, tier) => Some((Rule::Classes(classes), *tier)),
+            Self::Layers(layers, tier) => Some((Rule::Layers(layers), *tier)),
             _ => None,
         }
     }
@@ -280,7 +287,10 @@ impl Pieces<'_> {
             return Ok(!chunk.is_empty());
         }
         match self.splitter {
-            Splitter::Native(..) | Splitter::Adjacent(..) | Splitter::Classes(..) => {
+            Splitter::Native(..)
+            | Splitter::Adjacent(..)
+            | Splitter::Classes(..)
+            | Splitter::Layers(..) => {
                 unreachable!("each has a rule")
             }
             Splitter::General(general) => {

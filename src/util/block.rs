@@ -48,7 +48,6 @@ impl<const GAPS: bool> Spans<GAPS> {
     }
 
     /// The ends.
-    #[cfg(any(target_arch = "x86_64", test))]
     #[inline]
     pub(crate) fn ends(self) -> u64 {
         self.ends

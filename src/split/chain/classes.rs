@@ -7,20 +7,17 @@
 //! So is a pattern whose alternatives are runs of classes, of which no two share a character. If texts are looked for before
 //! these, as CLIP's pattern does for contractions, each place where a piece begins is compared with them.
 
-use std::collections::HashMap;
-use std::fmt;
 use std::ops::Range;
 
 use super::alternatives::Alternatives;
+use super::codes::{CODE_POINTS, Codes, Planes, inside};
 use super::{Behavior, Rule};
 use crate::checkpoint::{self, Interrupted};
 use crate::split::masks::{self, Classify};
+use crate::split::native::{ByClasses, Found};
 use crate::unicode::character::decode;
 use crate::unicode::set;
 use crate::util::block::{BLOCK_LEN, Block, Spans};
-
-/// Code points of a page.
-const PAGE: usize = 1 << 8;
 
 /// Bytes between two passes of the checkpoint: a few milliseconds.
 const CHECK_INTERVAL: usize = 1 << 20;
@@ -42,25 +39,11 @@ struct Texts {
     longest: usize,
 }
 
-/// The code of each character.
+/// The code of each character, and texts that are looked for before it.
+#[derive(Debug)]
 pub struct Classes {
-    /// The page of each 256 code points.
-    index: Vec<u8>,
-    pages: Vec<[u8; PAGE]>,
-    /// The codes of ASCII, and all bits of any code.
-    ascii: [[u8; 64]; 2],
-    used: u8,
-    /// Texts that are looked for before the classes.
+    codes: Codes,
     texts: Option<Texts>,
-}
-
-impl fmt::Debug for Classes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pages = self.pages.len();
-        f.debug_struct("Classes")
-            .field("pages", &pages)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Classes {
@@ -75,7 +58,7 @@ impl Classes {
         if rules.is_empty() || rules.len() > MAX_RULES {
             return None;
         }
-        let mut codes = vec![FIRST_GROUP; char::MAX as usize + 1];
+        let mut codes = vec![FIRST_GROUP; CODE_POINTS];
         for (number, rule) in rules.iter().enumerate() {
             let mut set = set::of_fancy(&rule.pattern, false)?;
             let apply: &dyn Fn(&mut u8) = match (rule.behavior, rule.invert) {
@@ -104,13 +87,14 @@ impl Classes {
                 codes[range].iter_mut().for_each(apply);
             }
         }
-        Self::of_codes(&codes, None)
+        let codes = Codes::of(&codes)?;
+        Some(Self { codes, texts: None })
     }
 
     /// As [`of`](Self::of), of the alternatives of a pattern whose matches are kept, and nothing else.
     fn of_alternatives(alternatives: &Alternatives) -> Option<Self> {
         let Alternatives { texts, runs } = alternatives;
-        let mut codes = vec![REMOVED; char::MAX as usize + 1];
+        let mut codes = vec![REMOVED; CODE_POINTS];
         for (run, group) in runs.iter().zip((FIRST_GROUP..).step_by(2)) {
             let code = if run.is_single { SINGLE } else { group };
             for range in run.class.ranges() {
@@ -125,39 +109,13 @@ impl Classes {
         if runs.len() > MAX_RULES || !texts.iter().all(is_in_class) {
             return None;
         }
-        if texts.is_empty() {
-            return Self::of_codes(&codes, None);
-        }
-        Self::of_codes(&codes, Some(Texts::of(texts)?))
-    }
-
-    /// Returns the classes of codes of all characters.
-    fn of_codes(codes: &[u8], texts: Option<Texts>) -> Option<Self> {
-        let used = codes.iter().fold(0, |used, code| used | code);
-        let (mut pages, mut index) = (Vec::new(), Vec::with_capacity(codes.len() / PAGE));
-        let mut numbers = HashMap::new();
-        for page in codes.as_chunks::<PAGE>().0 {
-            let number = *numbers.entry(page).or_insert_with(|| {
-                pages.push(*page);
-                pages.len() - 1
-            });
-            index.push(u8::try_from(number).ok()?);
-        }
-        let codes = pages[usize::from(index[0])];
-        let ascii = [0, 64].map(|first| std::array::from_fn(|byte| codes[first + byte]));
-        Some(Self {
-            index,
-            pages,
-            ascii,
-            used,
-            texts,
-        })
-    }
-
-    /// Returns the code of a character.
-    fn code(&self, point: usize) -> u8 {
-        let page = usize::from(self.index[point / PAGE]);
-        self.pages[page][point % PAGE]
+        let codes = Codes::of(&codes)?;
+        let texts = if texts.is_empty() {
+            None
+        } else {
+            Some(Texts::of(texts)?)
+        };
+        Some(Self { codes, texts })
     }
 
     /// Returns whether two characters that stand beside each other are never in one piece.
@@ -166,40 +124,66 @@ impl Classes {
         if self.texts.as_ref().is_some_and(joins) {
             return false;
         }
-        let [before, after] = [before, after].map(|point| self.code(point as usize));
+        let [before, after] = [before, after].map(|point| self.codes.code(point));
         before != after || before < FIRST_GROUP
     }
 
-    /// Returns the pieces of a block with which the rest of a text begins. A piece that does not end inside of the block is not
-    /// among them.
+    /// Returns the next piece from an offset on, where a piece may start.
+    ///
+    /// # Errors
+    /// [`Interrupted`] from the checkpoint.
+    pub(in crate::split) fn piece(
+        &self,
+        text: &[u8],
+        offset: usize,
+    ) -> Result<Option<Range<usize>>, Interrupted> {
+        let (mut at, mut check) = (offset, offset + CHECK_INTERVAL);
+        let mut open = None;
+        while at < text.len() {
+            let (point, length) = match text[at] {
+                byte if byte.is_ascii() => (byte.into(), 1),
+                _ => decode(&text[at..]).expect("it is UTF-8"),
+            };
+            let code = self.codes.code(point);
+            if open.is_none()
+                && let Some(text) = self.texts.as_ref().and_then(|texts| texts.at(&text[at..]))
+            {
+                return Ok(Some(at..at + text.len()));
+            }
+            match open {
+                Some((start, of)) if of != code => return Ok(Some(start..at)),
+                None if code == SINGLE => return Ok(Some(at..at + length)),
+                None if code != REMOVED => open = Some((at, code)),
+                _ => {}
+            }
+            at += length;
+            if at >= check {
+                check = at + CHECK_INTERVAL;
+                checkpoint::pass()?;
+            }
+        }
+        Ok(open.map(|(start, _)| start..at))
+    }
+}
+
+impl ByClasses<true> for Classes {
     #[expect(
         clippy::inline_always,
         reason = "compiled anew for each tier, with its instructions"
     )]
     #[inline(always)]
-    pub(in crate::split) fn spans(
-        &self,
-        classify: impl Classify,
-        block: &Block,
-        rest: &[u8],
-    ) -> Found {
+    fn spans(&self, classify: impl Classify, block: &Block, rest: &[u8]) -> Found<true> {
         let length = rest.len();
-        let (mut planes, non_ascii, continuation) = classify.codes(block, &self.ascii, self.used);
-        if non_ascii != 0 {
-            self.add_non_ascii(block, non_ascii & !continuation, &mut planes);
-        }
-        let inside = 1_u64.checked_shl(length.try_into().unwrap_or(u32::MAX));
-        let inside = inside.map_or(u64::MAX, |end| end - 1);
+        let Planes { bits, continuation } = self.codes.planes(classify, block, inside(length));
         // Bytes of a piece, and those that are of another piece than the byte before them.
         let (mut any, mut borders) = (0, 0);
-        for (bit, plane) in planes.iter_mut().enumerate() {
-            if self.used >> bit & 1 != 0 {
-                *plane &= inside;
-                any |= *plane;
-                borders |= *plane ^ *plane << 1;
+        for (bit, plane) in bits.into_iter().enumerate() {
+            if self.codes.used() >> bit & 1 != 0 {
+                any |= plane;
+                borders |= plane ^ plane << 1;
             }
         }
-        borders |= (planes[0] | planes[0] << 1) & !continuation;
+        borders |= (bits[0] | bits[0] << 1) & !continuation;
         let (mut starts, mut ends) = (borders & any, borders & any << 1);
         if let Some(texts) = &self.texts {
             texts.in_block(block, rest, any, &mut starts, &mut ends);
@@ -223,55 +207,6 @@ impl Classes {
             end = open;
         }
         Found::Pieces(Spans::apart(starts, ends), end)
-    }
-
-    /// Adds the codes of the characters that begin at the bits of `firsts` to the masks of their bits.
-    #[inline(never)]
-    fn add_non_ascii(&self, block: &Block, firsts: u64, planes: &mut [u64; 8]) {
-        for (point, bytes) in masks::characters(block, firsts) {
-            let mut code = self.code(point as usize);
-            while code != 0 {
-                planes[code.trailing_zeros() as usize] |= bytes;
-                code &= code - 1;
-            }
-        }
-    }
-
-    /// Returns the next piece from an offset on, where a piece may start.
-    ///
-    /// # Errors
-    /// [`Interrupted`] from the checkpoint.
-    pub(in crate::split) fn piece(
-        &self,
-        text: &[u8],
-        offset: usize,
-    ) -> Result<Option<Range<usize>>, Interrupted> {
-        let (mut at, mut check) = (offset, offset + CHECK_INTERVAL);
-        let mut open = None;
-        while at < text.len() {
-            let (point, length) = match text[at] {
-                byte if byte.is_ascii() => (byte.into(), 1),
-                _ => decode(&text[at..]).expect("it is UTF-8"),
-            };
-            let code = self.code(point as usize);
-            if open.is_none()
-                && let Some(text) = self.texts.as_ref().and_then(|texts| texts.at(&text[at..]))
-            {
-                return Ok(Some(at..at + text.len()));
-            }
-            match open {
-                Some((start, of)) if of != code => return Ok(Some(start..at)),
-                None if code == SINGLE => return Ok(Some(at..at + length)),
-                None if code != REMOVED => open = Some((at, code)),
-                _ => {}
-            }
-            at += length;
-            if at >= check {
-                check = at + CHECK_INTERVAL;
-                checkpoint::pass()?;
-            }
-        }
-        Ok(open.map(|(start, _)| start..at))
     }
 }
 
@@ -337,26 +272,20 @@ impl Texts {
     }
 }
 
-/// Pieces at the beginning of a block.
-pub(in crate::split) enum Found {
-    /// Pieces, and where one may start behind them.
-    Pieces(Spans<true>, usize),
-    /// No piece, up to where one may start.
-    Gap(usize),
-    /// A piece that does not end inside of the block.
-    Unsure,
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
     use crate::split::Splitter;
-    use crate::split::chain::cascade::Cascade;
+    use crate::split::chain::compared::Compared;
     use crate::split::chain::{Pattern, Step};
     use crate::util::random::numbers;
     use crate::util::tier::Tier;
+
+    fn by_classes(rules: &[Rule], tier: Tier) -> Option<Splitter> {
+        Some(Splitter::Classes(Arc::new(Classes::of(rules)?), tier))
+    }
 
     fn steps() -> Vec<Step> {
         let behaviors = [Behavior::Isolated, Behavior::Removed, Behavior::Contiguous];
@@ -384,15 +313,6 @@ mod tests {
         steps
     }
 
-    fn pieces(splitter: &Splitter, text: &str) -> Vec<Range<usize>> {
-        let (mut all, mut chunk) = (Vec::new(), Vec::new());
-        let mut pieces = splitter.pieces(text);
-        while pieces.next_chunk(&mut chunk).expect("nothing fails") {
-            all.append(&mut chunk);
-        }
-        all
-    }
-
     #[test]
     fn pieces_are_those_of_rules_one_after_another() {
         let mut number = numbers(7);
@@ -410,29 +330,14 @@ mod tests {
                         .expect("it splits")
                 })
                 .collect();
-            let classes = Classes::of(&rules).expect("all are classes");
-            let classes = Arc::new(classes);
-            let cascade = Splitter::Cascade(Arc::new(Cascade::new(&rules).expect("known")));
+            let compared = Compared::new(&rules, by_classes);
             for size in [0, 1, 5, 40, 700] {
                 // Long stretches of ASCII, too: blocks are looked at together.
                 let few = if number(2) == 0 { 11 } else { parts.len() };
                 let text: String = (0..size).map(|_| parts[number(few)]).collect();
-                compare(&classes, &cascade, &text);
+                compared.check(&text);
             }
-            compare(&classes, &cascade, &("word".repeat(5000) + " end"));
-        }
-    }
-
-    /// Compares the pieces of a text as each tier finds them with those of the rules, one after another.
-    fn compare(classes: &Arc<Classes>, cascade: &Splitter, text: &str) {
-        let expected = pieces(cascade, text);
-        for tier in Tier::ALL {
-            let splitter = Splitter::Classes(Arc::clone(classes), tier);
-            assert_eq!(
-                pieces(&splitter, text),
-                expected,
-                "{text:?} by {cascade:?} on {tier:?}"
-            );
+            compared.check(&("word".repeat(5000) + " end"));
         }
     }
 
@@ -480,27 +385,18 @@ mod tests {
         });
         for step in steps.into_iter().chain([Step::Whitespace]) {
             let rules = [step.rule().expect("known").expect("it splits")];
-            let classes = Arc::new(Classes::of(&rules).expect("all are classes"));
-            let cascade = Splitter::Cascade(Arc::new(Cascade::new(&rules).expect("known")));
+            let compared = Compared::new(&rules, by_classes);
             for round in 0..400 {
                 let size = [0, 1, 5, 40, 200][round % 5];
                 let few = if number(2) == 0 { 19 } else { parts.len() };
                 let text: String = (0..size).map(|_| parts[number(few)]).collect();
-                compare(&classes, &cascade, &text);
+                compared.check(&text);
             }
             // At each place of a block.
             for before in 0..140 {
                 for part in parts {
-                    compare(
-                        &classes,
-                        &cascade,
-                        &format!("{}{part}s'", "x.".repeat(before)),
-                    );
-                    compare(
-                        &classes,
-                        &cascade,
-                        &format!("{}{part}ve ", " ".repeat(before)),
-                    );
+                    compared.check(&format!("{}{part}s'", "x.".repeat(before)));
+                    compared.check(&format!("{}{part}ve ", " ".repeat(before)));
                 }
             }
         }

@@ -6,12 +6,17 @@
 mod alternatives;
 pub mod cascade;
 pub mod classes;
+mod codes;
+#[cfg(test)]
+mod compared;
+pub mod layers;
 pub mod oniguruma;
 
 use std::sync::Arc;
 
 use cascade::Cascade;
 use classes::Classes;
+use layers::Layers;
 
 use super::pattern::{Family, NUMERIC};
 use super::{Splitter, pattern};
@@ -48,6 +53,9 @@ impl Splitter {
         }
         if let Some(classes) = Classes::of(&rules) {
             return Ok(Self::Classes(Arc::new(classes), Tier::current()));
+        }
+        if let Some(layers) = Layers::of(&rules) {
+            return Ok(Self::Layers(Arc::new(layers), Tier::current()));
         }
         Ok(Self::Cascade(Arc::new(Cascade::new(&rules)?)))
     }

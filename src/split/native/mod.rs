@@ -12,14 +12,15 @@ use std::ops::Range;
 
 use super::adjacent::Adjacency;
 use super::borders::{Borders, Places};
-use super::chain::classes::{Classes, Found};
+use super::chain::classes::Classes;
+use super::chain::layers::Layers;
 use super::masks::{Classify, Masks, Scalar};
 use super::o200k::{O200k, R50k};
 use super::pattern::Family;
 use super::rules::Tail;
 use super::starts::{self, Han};
 use super::{CHUNK, CHUNK_BYTES};
-use crate::checkpoint::Interrupted;
+use crate::checkpoint::{self, Interrupted};
 use crate::util::block::{BLOCK_LEN, Block, OVERHANG, Spans};
 use crate::util::memory::Growable;
 use crate::util::tier::Tier;
@@ -209,7 +210,8 @@ pub(crate) fn split_blocks<S: Sink>(
         Rule::Adjacency(adjacency) => split!(Ranges::Ascii, |masks, block, at| {
             adjacency.ends(block, masks, text.len() - at)
         }),
-        Rule::Classes(classes) => split_by_classes(rule, classes, text, offset, sink, classify),
+        Rule::Classes(classes) => split_by_spans(rule, classes, text, offset, sink, classify),
+        Rule::Layers(layers) => split_by_spans(rule, layers, text, offset, sink, classify),
     }
 }
 
@@ -254,11 +256,29 @@ fn split_blocks_by<S: Sink>(
     Ok(())
 }
 
+/// What finds the pieces of blocks by classes of characters, `GAPS` between them or not.
+pub(super) trait ByClasses<const GAPS: bool> {
+    /// Returns the pieces of a block with which the rest of a text begins.
+    fn spans(&self, classify: impl Classify, block: &Block, rest: &[u8]) -> Found<GAPS>;
+}
+
+/// Pieces at the beginning of a block.
+pub(super) enum Found<const GAPS: bool> {
+    /// Pieces, and where one may start behind them.
+    Pieces(Spans<GAPS>, usize),
+    /// No piece, up to where one may start.
+    Gap(usize),
+    /// A piece that goes on at least to a place, from which its end is found as from its start.
+    Open(usize),
+    /// A piece that does not end inside of the block.
+    Unsure,
+}
+
 /// As [`split_blocks`], by classes of characters.
 #[inline(always)]
-fn split_by_classes<S: Sink>(
+fn split_by_spans<S: Sink, const GAPS: bool>(
     rule: Rule<'_>,
-    classes: &Classes,
+    classes: &impl ByClasses<GAPS>,
     text: &[u8],
     offset: &mut usize,
     sink: &mut S,
@@ -266,17 +286,33 @@ fn split_by_classes<S: Sink>(
 ) -> Result<(), S::Error> {
     let limit = offset.saturating_add(CHUNK_BYTES).min(text.len());
     let mut last = EMPTY_BLOCK;
-    while *offset < limit && !sink.is_full() {
-        let rest = &text[*offset..];
+    // Where the block begins: inside of a piece, which begins at `offset`, if that is open.
+    let mut at = *offset;
+    let mut check = at + CHECK_INTERVAL;
+    while at > *offset || (at < limit && !sink.is_full()) {
+        let rest = &text[at..];
         let block = block_at(rest, &mut last);
         match classes.spans(classify, block, rest) {
-            Found::Pieces(spans, end) => {
-                sink.block(block, *offset, spans)?;
-                *offset += end;
+            Found::Pieces(spans, end) if at == *offset => {
+                sink.block(block, at, spans)?;
+                at += end;
             }
-            Found::Gap(end) => *offset += end,
-            Found::Unsure => *offset = split_piece(rule, text, *offset, None, sink)?,
+            Found::Pieces(spans, _) => {
+                at += spans.ends().trailing_zeros() as usize;
+                sink.piece(text, *offset..at)?;
+            }
+            Found::Gap(end) => at += end,
+            Found::Open(end) => {
+                at += end;
+                if at >= check {
+                    check = at + CHECK_INTERVAL;
+                    checkpoint::pass()?;
+                }
+                continue;
+            }
+            Found::Unsure => at = split_piece(rule, text, *offset, None, sink)?,
         }
+        *offset = at;
     }
     Ok(())
 }
@@ -334,6 +370,9 @@ pub(crate) fn pass_pieces<S: Sink>(
     Ok(())
 }
 
+/// Bytes between two passes of the checkpoint in a long piece.
+const CHECK_INTERVAL: usize = 1 << 20;
+
 /// A block of spaces.
 const EMPTY_BLOCK: Block = [b' '; BLOCK_LEN + OVERHANG];
 
@@ -369,6 +408,8 @@ pub(crate) enum Rule<'a> {
     Adjacency(&'a Adjacency),
     /// By classes of characters.
     Classes(&'a Classes),
+    /// By runs of classes.
+    Layers(&'a Layers),
 }
 
 impl Rule<'_> {
@@ -380,6 +421,7 @@ impl Rule<'_> {
         let end = match self {
             Self::Family(family) => family.piece_end(text, offset)?,
             Self::Adjacency(adjacency) => adjacency.piece_end(text, offset)?,
+            Self::Layers(layers) => layers.piece_end(text, offset)?,
             Self::Classes(classes) => return classes.piece(text, offset),
         };
         Ok(Some(offset..end))
