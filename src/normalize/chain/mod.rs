@@ -314,11 +314,7 @@ impl Prepared {
         let text = output.input();
         match self {
             Self::Form(normal) => normal.apply(output),
-            Self::Lowercase => {
-                for (at, c) in text.char_indices() {
-                    c.to_lowercase().for_each(|lower| output.push(lower, at));
-                }
-            }
+            Self::Lowercase => output.lower(),
             Self::StripAccents => {
                 output.filter_map(|c| (!is_combining_mark(c)).then_some(c));
             }
@@ -434,6 +430,28 @@ impl<'a> Output<'a> {
     /// Appends a character that stands for the one of the input at `origin`.
     pub(super) fn push(&mut self, c: char, origin: usize) {
         self.write(c.encode_utf8(&mut [0; 4]), origin);
+    }
+
+    /// Appends the lower case of each character of the input.
+    fn lower(&mut self) {
+        let mut at = 0;
+        while let Some(first) = self.input[at..].chars().next() {
+            if !first.is_ascii() {
+                first.to_lowercase().for_each(|lower| self.push(lower, at));
+                at += first.len_utf8();
+                continue;
+            }
+            // Characters of ASCII together: one by one, this took a third of the time that CLIP's tokenizer needed for code.
+            let rest = &self.input.as_bytes()[at..];
+            let length = rest
+                .iter()
+                .position(|byte| !byte.is_ascii())
+                .unwrap_or(rest.len());
+            let start = self.text.len();
+            self.copy(at..at + length);
+            self.text[start..].make_ascii_lowercase();
+            at += length;
+        }
     }
 
     /// Appends what each character of the input becomes.

@@ -10,12 +10,20 @@ use regex_syntax::hir::ClassUnicode;
 
 use crate::unicode::set;
 
+/// Bytes that are looked at together, by vector instructions.
+const WINDOW: usize = 32;
+
+/// The most ranges of first bytes that are compared with a window.
+const MAX_RANGES: usize = 5;
+
 /// As many characters of a class as stand in a row, if they are not too few.
 #[derive(Debug)]
 pub(super) struct Run {
     class: ClassUnicode,
     /// For each byte, whether a character of the class may begin with it.
     may_begin: [bool; 256],
+    /// The first of those bytes in each range of them, and how many follow it; none if there are too many ranges.
+    ranges: Option<[(u8, u8); MAX_RANGES]>,
     least: usize,
 }
 
@@ -32,6 +40,7 @@ impl Run {
         may_begin[0x80..0xC0].fill(false);
         Some(Self {
             class,
+            ranges: ranges_of(&may_begin),
             may_begin,
             least,
         })
@@ -74,18 +83,65 @@ impl Run {
             byte.is_some_and(|&byte| self.may_begin[usize::from(byte)])
         };
         while at < bytes.len() {
-            if !may_begin(at) {
-                at += 1;
+            let end = at + WINDOW;
+            let window = bytes[at..].first_chunk();
+            if window.is_some_and(|window| self.has_none(window, kept)) {
+                at = end;
                 continue;
             }
-            let is_passed = self.least > 1 || kept == Some(bytes[at]);
-            if !is_passed || !bytes[at].is_ascii() || may_begin(at + 1) {
-                return Some(at);
+            while at < end.min(bytes.len()) {
+                if !may_begin(at) {
+                    at += 1;
+                    continue;
+                }
+                if !self.passes_single(bytes[at], kept) || may_begin(at + 1) {
+                    return Some(at);
+                }
+                at += 2;
             }
-            at += 2;
         }
         None
     }
+
+    /// Returns whether a character that begins with this byte is passed over if it stands alone.
+    fn passes_single(&self, byte: u8, kept: Option<u8>) -> bool {
+        byte.is_ascii() && (self.least > 1 || kept == Some(byte))
+    }
+
+    /// Returns whether no run starts in a window, whose last byte is the first of the next one.
+    fn has_none(&self, window: &[u8; WINDOW + 1], kept: Option<u8>) -> bool {
+        let Some(ranges) = &self.ranges else {
+            return false;
+        };
+        let mut begins = [false; WINDOW + 1];
+        for (begins, &byte) in begins.iter_mut().zip(window) {
+            for &(first, more) in ranges {
+                *begins |= byte.wrapping_sub(first) <= more;
+            }
+        }
+        let mut found = false;
+        for index in 0..WINDOW {
+            let starts = begins[index + 1] | !self.passes_single(window[index], kept);
+            found |= begins[index] & starts;
+        }
+        !found
+    }
+}
+
+/// Returns the ranges of bytes; `None` if there are too many. Ranges that are not needed repeat the first.
+fn ranges_of(bytes: &[bool; 256]) -> Option<[(u8, u8); MAX_RANGES]> {
+    let mut found: Vec<(u8, u8)> = Vec::new();
+    for byte in (0..=u8::MAX).filter(|&byte| bytes[usize::from(byte)]) {
+        match found.last_mut() {
+            Some((first, more)) if *first + *more + 1 == byte => *more += 1,
+            _ => found.push((byte, 0)),
+        }
+    }
+    let &first = found.first()?;
+    (found.len() <= MAX_RANGES).then(|| {
+        found.resize(MAX_RANGES, first);
+        std::array::from_fn(|index| found[index])
+    })
 }
 
 /// Returns the first byte of a character.
@@ -123,8 +179,13 @@ mod tests {
         ] {
             let run = Run::of(pattern).ok_or("it is a run")?;
             let regex = Regex::new(pattern)?;
-            for _ in 0..2000 {
-                let text: String = (0..below(14)).map(|_| parts[below(parts.len())]).collect();
+            for round in 0..2000 {
+                // Long ones, too, of few different parts: windows are passed over.
+                let (longest, few) = [(14, parts.len()), (120, 5), (120, 1)][round % 3];
+                let count = below(longest);
+                let text = (0..count).map(|_| parts[below(few)]).collect::<String>();
+                let text =
+                    text + parts[below(parts.len())] + &"a ".repeat(below(40)) + parts[below(9)];
                 let expected = regex.find_iter(&text).map(|found| Ok(found?.range()));
                 let expected = expected.collect::<Result<Vec<_>, fancy_regex::Error>>()?;
                 assert_eq!(run.all(&text, None).collect::<Vec<_>>(), expected);
