@@ -34,7 +34,7 @@ impl CoreSplitter {
         guarded(|| Ok(Self(Splitter::from_chain(&steps)?)))
     }
 
-    /// Returns whether a native family splits.
+    /// Returns whether a native family splits, or runs of classes do.
     #[getter]
     fn is_native(&self) -> bool {
         self.0.is_native()

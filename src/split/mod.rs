@@ -221,17 +221,9 @@ impl Splitter {
         }
     }
 
-    /// Returns the native family, if the pattern is of one.
-    fn family(&self) -> Option<Family> {
-        match self {
-            Self::Native(family, _) => Some(*family),
-            _ => None,
-        }
-    }
-
-    /// Returns whether the pattern is native: then every byte of a text is in a piece.
+    /// Returns whether a native family splits, or runs of classes do: then every byte of a text is in a piece.
     pub fn is_native(&self) -> bool {
-        self.family().is_some()
+        matches!(self, Self::Native(..) | Self::Layers(..))
     }
 
     /// Returns the pieces of `text`. The checkpoint is passed during long pieces.

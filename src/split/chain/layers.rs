@@ -1,7 +1,7 @@
 //! Splitting by runs of classes, in one pass for all rules of a chain.
 //!
 //! Each rule isolates characters of a class, or runs of them, perhaps with one character of another class before the run, or
-//! at the end of a piece: `[\r\n]`, `[一-龥]+`, `\s?\p{L}+`, `\s+$`, as the first models of DeepSeek have it. No rule joins
+//! at the end of a piece: `[\r\n]`, `[一-龥]+`, `\s?\p{L}+`, `\s+$`, as the first models of `DeepSeek` have it. No rule joins
 //! what one before it has cut, so each only adds borders. Those of a rule depend on the character before a place, on the one
 //! behind it, and on whether a border follows that; only at the end of a piece do they depend on more.
 //!
@@ -285,7 +285,7 @@ impl ByClasses<false> for Layers {
                     let starts = !(class << 1) | borders;
                     let start_of = |last: u64| {
                         let before = starts & (last | (last - 1));
-                        1_u64 << (63 - (before | 1).leading_zeros())
+                        1_u64 << (before | 1).ilog2()
                     };
                     let mut lasts = class & borders >> 1;
                     while lasts != 0 {

@@ -25,6 +25,7 @@ NATIVE = [
         "SEED",
     ),
     *("NANOCHAT", "UFAKZEKA", "KIMI", "DEEPSEEK3", "SPARK", "DIGITS", "MINICPM5", "LAGUNA", "AXK2"),
+    *("DEEPSEEK-LLM", "DEEPSEEK-CODER", "BLOOM", "VIKING"),
 ]
 
 # One character for each class and role that native code tells apart.
