@@ -15,7 +15,6 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from harness import record
 from harness.corpora import read_texts
 from harness.engines import installed
 from harness.model_files import VOCABULARY, Files, write_chain, write_sentencepiece
-from harness.models import CANDIDATE_VERSION, SUITE, Cell, EngineError, Model, measure
+from harness.models import CANDIDATE_VERSION, SUITE, Cell, Model, measure
 from harness.suites import CANDIDATE, OURS
 from harness.vocabularies import tokenizer_json
 from report import families as report
@@ -51,6 +50,9 @@ GENERAL = {
     f"{chain} by the general engine": chain for chain in ("LLAMA3", "QWEN2", "O200K", "TEKKEN", "DEEPSEEK3")
 }
 NOTHING = r"|[^\s\S]"
+
+# The kind of the cells of models that do not merge.
+KINDS = {"WordPiece": "words", "WordLevel": "words", "Unigram": "scores"}
 
 
 def is_blanks(token: Mapping[str, Any]) -> bool:
@@ -118,7 +120,7 @@ def files_of(name: str, folder: Path) -> tuple[str, Files]:
         contents = row_file(ROWS[name], folder)
     theirs.write_text(json.dumps(contents), encoding="utf-8")
     files = {OURS: ours, "tokenizers": theirs, CANDIDATE: theirs}
-    return splitting_of(contents["pre_tokenizer"]), files
+    return KINDS.get(contents["model"].get("type")) or splitting_of(contents["pre_tokenizer"]), files
 
 
 def unrecognised(component: dict[str, Any]) -> dict[str, Any]:
@@ -153,15 +155,7 @@ def measured(name: str, texts: Sequence[Path], rounds: int) -> Iterator[Cell]:
     with tempfile.TemporaryDirectory() as folder:
         kind, files = files_of(name, Path(folder))
         for text in texts:
-            model = Model(name=name, kind=kind, files=files)
-            try:
-                yield from measure(model, text, rounds)
-            except EngineError as error:
-                # The release candidate refuses some files.
-                reason = str(error).rstrip().rpartition("\n")[2]
-                print(f"{name}, without {CANDIDATE}: {reason}", file=sys.stderr, flush=True)
-                rest = {engine: file for engine, file in files.items() if engine != CANDIDATE}
-                yield from measure(replace(model, files=rest), text, rounds)
+            yield from measure(Model(name=name, kind=kind, files=files), text, rounds)
 
 
 def main(arguments: Sequence[str]) -> int:

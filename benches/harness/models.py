@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib import import_module
 from itertools import pairwise
@@ -203,7 +203,20 @@ FORMS = ("array", "list")
 
 
 def measure(model: Model, text: Path, rounds: int, forms: Sequence[str] = FORMS) -> list[Cell]:
-    """Measures all engines on one model and text."""
+    """Measures all engines on one model and text; without the release candidate, which refuses some files, if it fails."""
+    try:
+        return measured(model, text, rounds, forms)
+    except EngineError as error:
+        rest = {engine: file for engine, file in model.files.items() if engine != CANDIDATE}
+        if len(rest) == len(model.files):
+            raise
+        reason = str(error).rstrip().rpartition("\n")[2]
+        print(f"{model.name}, without {CANDIDATE}: {reason}", file=sys.stderr, flush=True)
+        return measured(replace(model, files=rest), text, rounds, forms)
+
+
+def measured(model: Model, text: Path, rounds: int, forms: Sequence[str]) -> list[Cell]:
+    """Measures all engines on one model and text; `EngineError` if one fails."""
     files = model.files
     contenders = [(OURS, form) for form in forms]
     contenders += [(engine, OTHER_FORMS.get(engine, "list")) for engine in files if engine != OURS]
@@ -360,7 +373,8 @@ def of_model(
         for what, bound in (targets.get(key, {}) if rival else {}).items():
             form, state = what.split(", ")
             theirs = {each.corpus: getattr(each, state) for each in rival or ()}
-            ratios = [getattr(each, state) / theirs[each.corpus] for each in contenders[OURS, form]]
+            ours = [each for each in contenders[OURS, form] if each.corpus in theirs]
+            ratios = [getattr(each, state) / theirs[each.corpus] for each in ours]
             yield ratio(f"{name}, {what}, compared with {engine}", ratios, bound)
     one, two = (contenders.get((OURS, form), ()) for form in BATCHES)
     for state, bound in targets["two threads"].items():
