@@ -8,15 +8,20 @@ $(VENV)/%/engine: pyproject.toml
 	$(VENV)/$*/bin/python -m pip install --quiet --group engines $(MORE) --editable ".[$*]"
 	touch $@
 
-$(VENV)/embedding/engine: pyproject.toml
-	$(PYTHON) -m venv $(VENV)/embedding
-	$(VENV)/embedding/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(VENV)/embedding/bin/python -m pip install --quiet --group engines --group embedding --editable .
+# Libraries that use this one, likewise.
+$(VENV)/embedding/engine $(VENV)/integrations/engine: $(VENV)/%/engine: pyproject.toml
+	$(PYTHON) -m venv $(VENV)/$*
+	$(VENV)/$*/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)/$*/bin/python -m pip install --quiet --group engines --group $* --editable .
 	touch $@
 
 .PHONY: test-embedding
 test-embedding: build $(VENV)/embedding/engine ## A tokenizer of sentence-transformers before and after it is accelerated (1 minute)
 	$(VENV)/embedding/bin/python -m pytest tests/engines/embedding
+
+.PHONY: test-integrations
+test-integrations: build $(VENV)/integrations/engine ## The recipes of the guide Use it in, with the real libraries (2 minutes)
+	$(VENV)/integrations/bin/python -m pytest tests/engines/integrations
 
 .PHONY: test-ray
 test-ray: build $(VENV)/ray/engine ## Results and faults on a cluster of three Ray nodes, all on this machine (2 minutes)

@@ -108,7 +108,24 @@ fn assert_fits(encoder: &Encoder, text: &str, allowed: &Allowed, limit: usize) {
 }
 
 fn assert_parts(encoder: &Encoder, text: &str, allowed: &Allowed, limit: usize, overlap: usize) {
-    let parts = match encoder.parts(text, allowed, limit, overlap) {
+    assert_parts_at(encoder, text, allowed, (limit, overlap), &[]);
+    // The ends of words, and what stands at the start.
+    let separators = [" ".to_owned(), text.chars().take(2).collect::<String>()];
+    let separators: Vec<String> = separators
+        .into_iter()
+        .filter(|each| !each.is_empty())
+        .collect();
+    assert_parts_at(encoder, text, allowed, (limit, overlap), &separators);
+}
+
+fn assert_parts_at(
+    encoder: &Encoder,
+    text: &str,
+    allowed: &Allowed,
+    (limit, overlap): (usize, usize),
+    separators: &[String],
+) {
+    let parts = match encoder.parts(text, allowed, limit, overlap, separators) {
         Ok(parts) => parts,
         Err(EncodeError::NoRoom {
             character,

@@ -36,6 +36,7 @@ from bytemill.sessions import PrefixCache, PrefixCacheStats, Session, StreamEnco
 from bytemill.streaming import StreamDecoder
 
 if TYPE_CHECKING:
+    from bytemill.patching import patch_tiktoken, unpatch_tiktoken
     from bytemill.training import PieceCounts, count_pieces, train
 
 __all__ = [
@@ -65,8 +66,10 @@ __all__ = [
     "encoding_name_for_model",
     "get_encoding",
     "list_encoding_names",
+    "patch_tiktoken",
     "set_process_cache_limit",
     "train",
+    "unpatch_tiktoken",
 ]
 
 
@@ -83,6 +86,7 @@ SUBMODULES = frozenset(
         "reference",
         "reference_sentencepiece",
         "sentencepiece",
+        "serve",
         "shards",
         "spark",
         "training",
@@ -90,15 +94,23 @@ SUBMODULES = frozenset(
 )
 
 
+# The modules of functions that most programs do not call.
+MODULE_OF = {
+    "PieceCounts": "training",
+    "count_pieces": "training",
+    "patch_tiktoken": "patching",
+    "train": "training",
+    "unpatch_tiktoken": "patching",
+}
+
+
 def __getattr__(name: str) -> object:
-    """Imports a submodule, or training for its functions, on first use."""
-    if name in {"PieceCounts", "count_pieces", "train"}:
-        from bytemill import training
+    """Imports a submodule, or the module of a function, on first use."""
+    from importlib import import_module
 
-        return getattr(training, name)
+    if name in MODULE_OF:
+        return getattr(import_module(f"bytemill.{MODULE_OF[name]}"), name)
     if name in SUBMODULES:
-        from importlib import import_module
-
         return import_module(f"bytemill.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -41,6 +41,7 @@ __all__ = [
     "line_breaks",
     "line_offsets",
     "matches_everything",
+    "published_encodings",
     "read_normalizer_spec",
     "read_tokenizer_json",
     "sentencepiece_options",
@@ -177,12 +178,14 @@ class CoreBPE:
         disallowed_special: AbstractSet[str] | None = ...,
         /,
     ) -> tuple[int | None, int]: ...
-    # Returns the spans of parts of at most `limit` ids. `overlap` is below `limit`.
+    # Returns the spans of parts of at most `limit` ids, which end behind separators where they can. `overlap` is
+    # below `limit`.
     def parts(
         self,
         text: str,
         limit: int,
         overlap: int,
+        separators: list[str],
         allowed_special: AbstractSet[str] | None = ...,
         disallowed_special: AbstractSet[str] | None = ...,
         /,
@@ -408,6 +411,9 @@ def from_oniguruma(pattern: str) -> str: ...
 
 # Whether every character of every text is certainly in a match of a pattern; false for some where it is, too.
 def matches_everything(pattern: str) -> bool: ...
+
+# Returns the published encodings: name, name of the vocabulary, pattern, special tokens.
+def published_encodings() -> list[tuple[str, str, str, dict[str, int]]]: ...
 
 # Normalizes as SentencePiece does. `ValueError` if the charsmap, which may be empty, is none. Immutable.
 @final

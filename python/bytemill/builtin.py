@@ -1,14 +1,10 @@
-"""The published encodings, and the models that use them.
-
-The vocabularies themselves are compiled into the core. Some ids belong to no token: 50256 among the mergeable
-tokens of p50k, 100256 and 100261 to 100275 in cl100k_base, 199998 and 200000 to 200017 in o200k_base.
-"""
+"""The published encodings, which are compiled into the core, and the models that use them."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from bytemill.patterns import CL100K_PATTERN, O200K_PATTERN, R50K_PATTERN
+from bytemill._backend import published_encodings
 
 __all__ = [
     "BUILTIN_ENCODINGS",
@@ -17,10 +13,6 @@ __all__ = [
     "BuiltinEncoding",
     "family_encoding",
 ]
-
-ENDOFTEXT = "<|endoftext|>"
-ENDOFPROMPT = "<|endofprompt|>"
-
 
 class BuiltinEncoding(NamedTuple):
     """A published encoding: its definition, with the name of a vocabulary in the core for the tokens.
@@ -40,45 +32,20 @@ class BuiltinEncoding(NamedTuple):
     explicit_n_vocab: int | None = None
 
 
-FILL_IN_THE_MIDDLE = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
-P50K_EDIT_SPECIAL_TOKENS = {
-    ENDOFTEXT: 50256,
-    **dict(zip(FILL_IN_THE_MIDDLE, range(50281, 50284), strict=True)),
-}
-CL100K_SPECIAL_TOKENS = {
-    ENDOFTEXT: 100257,
-    **dict(zip(FILL_IN_THE_MIDDLE, range(100258, 100261), strict=True)),
-    ENDOFPROMPT: 100276,
-}
-O200K_SPECIAL_TOKENS = {ENDOFTEXT: 199999, ENDOFPROMPT: 200018}
-
-# The id 200018 has two names; it decodes to that of o200k_base.
-HARMONY_SPECIAL_TOKENS = O200K_SPECIAL_TOKENS | {
-    "<|startoftext|>": 199998,
-    "<|reserved_200000|>": 200000,
-    "<|reserved_200001|>": 200001,
-    "<|return|>": 200002,
-    "<|constrain|>": 200003,
-    "<|reserved_200004|>": 200004,
-    "<|channel|>": 200005,
-    "<|start|>": 200006,
-    "<|end|>": 200007,
-    "<|message|>": 200008,
-    "<|reserved_200009|>": 200009,
-    "<|reserved_200010|>": 200010,
-    "<|reserved_200011|>": 200011,
-    "<|call|>": 200012,
-    **{f"<|reserved_{token}|>": token for token in range(200013, 201088)},
+# The highest token ID of each, and the number of tokens where IDs have no gap.
+SIZES: dict[str, tuple[int, int | None]] = {
+    "gpt2": (50256, 50257),
+    "r50k_base": (50256, 50257),
+    "p50k_base": (50280, 50281),
+    "p50k_edit": (50283, None),
+    "cl100k_base": (100276, None),
+    "o200k_base": (200018, None),
+    "o200k_harmony": (201087, None),
 }
 
 BUILTIN_ENCODINGS: dict[str, BuiltinEncoding] = {
-    "gpt2": BuiltinEncoding("r50k", R50K_PATTERN, {ENDOFTEXT: 50256}, 50256, explicit_n_vocab=50257),
-    "r50k_base": BuiltinEncoding("r50k", R50K_PATTERN, {ENDOFTEXT: 50256}, 50256, explicit_n_vocab=50257),
-    "p50k_base": BuiltinEncoding("p50k", R50K_PATTERN, {ENDOFTEXT: 50256}, 50280, explicit_n_vocab=50281),
-    "p50k_edit": BuiltinEncoding("p50k", R50K_PATTERN, P50K_EDIT_SPECIAL_TOKENS, 50283),
-    "cl100k_base": BuiltinEncoding("cl100k", CL100K_PATTERN, CL100K_SPECIAL_TOKENS, 100276),
-    "o200k_base": BuiltinEncoding("o200k", O200K_PATTERN, O200K_SPECIAL_TOKENS, 200018),
-    "o200k_harmony": BuiltinEncoding("o200k", O200K_PATTERN, HARMONY_SPECIAL_TOKENS, 201087),
+    name: BuiltinEncoding(vocabulary, pattern, special_tokens, *SIZES[name])
+    for name, vocabulary, pattern, special_tokens in published_encodings()
 }
 
 # Families of models by the prefix of their names. The first prefix that matches decides, so longer ones of

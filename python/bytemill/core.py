@@ -66,11 +66,14 @@ if TYPE_CHECKING:
     from bytemill._backend import EncodedColumn
     from bytemill._calls import Tokens as TokensAround
     from bytemill.definition import Template
-    from bytemill.formats.huggingface import HuggingFaceTokenizer
+    from bytemill.formats.tokenizer_json import HuggingFaceTokenizer
     from bytemill.results import ArrowArray, ArrowStream
     from bytemill.source import Source
 
 __all__ = ["TIER", "UNICODE_VERSION", "Encoding", "__version__", "set_process_cache_limit"]
+
+# The most texts that are counted by token at once.
+TEXTS_AT_ONCE = 1 << 14
 
 
 class Encoding:
@@ -640,6 +643,44 @@ class Encoding:
 
         return self._core_bpe.count_batch(list(several("texts", texts)), allowed, disallowed, threads)
 
+    def count_by_token(
+        self,
+        texts: Iterable[str],
+        *,
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = (),
+        num_threads: int | None = None,
+    ) -> npt.NDArray[np.int64]:
+        """Returns how often each token occurs in texts: for pruning a vocabulary, or for a draft model's.
+
+        Args:
+            texts: The texts, as many as there are: they are read some thousand at a time.
+            allowed_special: Same as in `count`.
+            disallowed_special: Same as in `count`.
+            num_threads: Same as in `count_batch`.
+
+        Returns:
+            The counts, of shape (n_vocab,) and dtype int64, by token ID. Their sum is the number of tokens.
+
+        Raises:
+            ValueError, DisallowedSpecialTokenError, TypeError, PatternError: Same as `count_batch`.
+
+        Complexity:
+            That of `encode_batch_to_numpy`; memory for the counts, and for about 16 million characters of text or the longest one.
+        """
+        import numpy as np
+
+        options: dict[str, Any] = {
+            "allowed_special": allowed_special,
+            "disallowed_special": disallowed_special,
+            "num_threads": num_threads,
+        }
+        counts = np.zeros(self.n_vocab, dtype=np.int64)
+        for batch in batches(several("texts", texts), TEXTS_AT_ONCE):
+            ids = self.encode_batch_to_numpy(batch, **options).ids
+            counts += np.bincount(ids, minlength=len(counts))
+        return counts
+
     def count_till_limit(
         self,
         text: str,
@@ -895,26 +936,32 @@ class Encoding:
         max_tokens: SupportsIndex,
         *,
         overlap: SupportsIndex = 0,
+        separators: Iterable[str] = (),
         allowed_special: AllowedSpecial = NO_TOKENS,
         disallowed_special: DisallowedSpecial = (),
     ) -> list[str]:
-        """Splits a text into parts of at most a number of tokens.
+        r"""Splits a text into parts of at most a number of tokens.
 
         Args:
             text: Any string.
             max_tokens: The maximum number of tokens of a part.
             overlap: The maximum number of tokens to repeat from the end of the previous part; fewer are
                 repeated if nothing else would fit.
+            separators: Where to end parts, the best first: `["\n\n", "\n", ". ", " "]` ends them at paragraphs,
+                else at lines, else at sentences, else at words.
             allowed_special: Same as in `count`; an allowed special token stays in one part.
             disallowed_special: Same as in `count`.
 
         Returns:
-            The parts in order, none of them empty, each as long as `truncate` makes it. Without overlap,
-            joining them gives the text.
+            The parts in order, none of them empty. Without overlap, joining them gives the text.
+
+            Without separators, each is as long as `truncate` makes it. With them, such a part is cut behind the
+            last occurrence in it of the first separator that it contains, and is left whole if it contains
+            none, or ends the text.
 
         Raises:
-            ValueError: A character has more than `max_tokens` tokens, `max_tokens` is not positive, or
-                `overlap` negative or not below `max_tokens`.
+            ValueError: A character has more than `max_tokens` tokens, `max_tokens` is not positive,
+                `overlap` negative or not below `max_tokens`, or a separator empty.
             DisallowedSpecialTokenError, TypeError, PatternError: Same as `count_till_limit`.
 
         Complexity:
@@ -924,8 +971,13 @@ class Encoding:
         repeated = token_limit("overlap", overlap, 0)
         if repeated >= limit:
             raise ValueError(f"overlap must be below max_tokens, which is {limit}, got {repeated}")
+        ends = list(several("separators", separators))
+        for separator in ends:
+            check_type("a separator", separator, str)
+        if "" in ends:
+            raise ValueError("separators must not be empty: leave `separators` out to split anywhere")
         parts = self._core_bpe.parts(
-            text, limit, repeated, *self._resolve(allowed_special, disallowed_special)
+            text, limit, repeated, ends, *self._resolve(allowed_special, disallowed_special)
         )
         if parts and parts[-1][1] != len(text):
             starts, ends = zip(*parts, strict=True)
@@ -1121,6 +1173,42 @@ class Encoding:
         """
         ranks = self._mergeable_ranks if self._has_ranks else {}
         return self._source.explain(self._core_bpe, text, ranks)
+
+    def pieces(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = (),
+    ) -> list[str]:
+        """Returns the pieces of a text that are encoded by themselves, as pre-tokenizers give them.
+
+        Args:
+            text: Any string.
+            allowed_special: Same as in `count`; each allowed special token is a piece.
+            disallowed_special: Same as in `count`.
+
+        Returns:
+            For each piece that has tokens, the part of the text that it stands for, in order. Joined they are
+            the text, unless the tokenizer drops characters, such as blanks between words.
+
+        Raises:
+            DisallowedSpecialTokenError, TypeError, PatternError: Same as `count`.
+
+        Complexity:
+            That of `encode_with_offsets`.
+        """
+        from bytemill.splitting import repair_surrogates
+
+        text = repair_surrogates(text)
+        special = self._resolve(allowed_special, disallowed_special)
+        _, starts, ends = self._core_bpe.encode_with_offsets(text, *special, True)  # noqa: FBT003
+        numbers = self._core_bpe.piece_numbers(text, special[0])
+        spans: dict[int, tuple[int, int]] = {}
+        for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
+            first, last = spans.get(number, (start, end))
+            spans[number] = min(first, start), max(last, end)
+        return [text[start:end] for start, end in spans.values()]
 
     def candidates(self, text: str) -> list[list[Candidate]]:
         """Returns the tokens that a Unigram model chooses from: all that each piece of a text contains.
@@ -1318,7 +1406,7 @@ class Encoding:
         Complexity:
             Linear in the file.
         """
-        from bytemill.formats.huggingface import serialized
+        from bytemill.formats.tokenizer_json import serialized
         from bytemill.io.reading import read_tokenizer
 
         given = serialized(tokenizer)

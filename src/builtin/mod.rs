@@ -5,12 +5,16 @@
 
 #[cfg(test)]
 mod merges;
+mod published;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::error::VocabularyError;
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::sections::Aligned;
+
+pub use published::Published;
+pub use published::{CL100K_PATTERN, O200K_PATTERN, R50K_PATTERN};
 
 /// A published vocabulary. Several encodings may share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

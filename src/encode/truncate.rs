@@ -125,6 +125,9 @@ impl Encoder {
     /// Cuts `text` into parts that have at most `limit` ids each, encoded by themselves. Each part repeats
     /// the last `overlap` ids of the previous one, or fewer if nothing else would fit otherwise.
     ///
+    /// A part that is not the last one ends behind the last occurrence of the first of the `separators` that it has one of, so
+    /// that it fits; without any, where it is longest.
+    ///
     /// # Errors
     /// As [`encode`](Self::encode); [`EncodeError::NoRoom`].
     ///
@@ -136,6 +139,7 @@ impl Encoder {
         allowed: &Allowed,
         limit: usize,
         overlap: usize,
+        separators: &[String],
     ) -> Result<Vec<Range<usize>>, EncodeError> {
         let whole = iter::once(0..text.len()).filter(|whole| !whole.is_empty());
         let fit = self.fit(allowed);
@@ -147,7 +151,8 @@ impl Encoder {
             let mut last = 0..0;
             while last.end < text.len() {
                 checkpoint::pass()?;
-                last = fit.next_part(workspace, text, last, limit, overlap)?;
+                let next = fit.next_part(workspace, text, last.clone(), limit, overlap)?;
+                last = fit.behind_separator(workspace, text, &last, next, limit, separators)?;
                 parts.with_room(1).push(last.clone());
             }
             Ok(parts)
@@ -198,6 +203,45 @@ impl Fit<'_> {
             }
             overlap /= 2;
         }
+    }
+
+    /// Returns the part `next` up to the last separator in it, behind the part `last`; as it is without one, and at the end of
+    /// the text.
+    fn behind_separator(
+        &self,
+        workspace: &mut Workspace,
+        text: &str,
+        last: &Range<usize>,
+        next: Range<usize>,
+        limit: usize,
+        separators: &[String],
+    ) -> Result<Range<usize>, EncodeError> {
+        if next.end == text.len() {
+            return Ok(next);
+        }
+        let special_tokens = &self.encoder.special_tokens;
+        for separator in separators {
+            let mut end = next.end;
+            // From the part before on, so that no part is within it.
+            while let Some(at) = text[last.end..end].rfind(separator.as_str()) {
+                let behind = last.end + at + separator.len();
+                let part = next.start..behind;
+                // A shorter text may have more ids.
+                if !special_tokens.lies_across(text, behind, self.allowed)
+                    && self
+                        .count_up_to(workspace, &text[part.clone()], limit)?
+                        .is_some()
+                {
+                    return Ok(part);
+                }
+                checkpoint::pass()?;
+                end = behind - 1;
+                while !text.is_char_boundary(end) {
+                    end -= 1;
+                }
+            }
+        }
+        Ok(next)
     }
 
     /// The error for the character at `offset`, which does not fit by itself.

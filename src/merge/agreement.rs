@@ -101,13 +101,13 @@ pub fn listed(vocabulary: &Vocabulary) -> Option<Vec<(TokenId, Pair)>> {
     listed_among(vocabulary, &derived.merges).ok()
 }
 
-/// As [`listed`], of whichever pairs the tokens can be made of.
+/// As [`listed`](fn@listed), of whichever pairs the tokens can be made of.
 ///
 /// # Errors
 /// [`VocabularyError::MadeOfHigher`] if there is no such list; [`VocabularyError::CharactersMerge`].
 ///
 /// # Complexity
-/// As [`listed`].
+/// As [`listed`](fn@listed).
 pub fn listed_or_refused(vocabulary: &Vocabulary) -> Result<Vec<(TokenId, Pair)>, VocabularyError> {
     if vocabulary.byte_merges().is_none() {
         return Err(VocabularyError::CharactersMerge);

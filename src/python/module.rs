@@ -23,7 +23,7 @@ mod _core {
     #[pymodule_export]
     use encoding::{
         CoreBpe, CorePrefixCache, CoreSession, CoreStreamEncoder, CoreTextStream,
-        set_process_cache_limit,
+        published_encodings, set_process_cache_limit,
     };
     #[cfg(feature = "failing-allocator")]
     #[pymodule_export]

@@ -185,7 +185,9 @@ fn truncation_and_offsets_stop() -> TestResult {
     let encoder = encoder()?;
     let text = "word ".repeat(10_000);
     assert_stops("parts", 100, || {
-        encoder.parts(&text, &Allowed::Nothing, 100, 10).map(drop)
+        encoder
+            .parts(&text, &Allowed::Nothing, 100, 10, &[])
+            .map(drop)
     })?;
     assert_stops("truncate", 2, || {
         encoder

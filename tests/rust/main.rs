@@ -12,6 +12,7 @@ mod counting;
 mod cuts;
 mod decoding;
 mod encoders;
+mod face;
 mod golden;
 mod interruption;
 mod json_lines;

@@ -412,7 +412,7 @@ fn parts_of_a_text_fit() -> TestResult {
             .map(|_| ['a', 'B', ' ', 'C', 'é', 'ﬁ', '.'][random.below(7)])
             .collect();
         for limit in [4, 7, 20] {
-            let parts = encoder.parts(&text, &Allowed::Nothing, limit, 0)?;
+            let parts = encoder.parts(&text, &Allowed::Nothing, limit, 0, &[])?;
             let joined: String = parts.iter().map(|part| &text[part.clone()]).collect();
             assert_eq!(joined, text);
             for part in parts {

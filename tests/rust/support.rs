@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 
+pub(crate) use bytemill::{CL100K_PATTERN as CL100K, O200K_PATTERN as O200K, R50K_PATTERN as R50K};
+
 use bytemill::checkpoint::{self, Checkpoint};
 use bytemill::error::{EncodeError, VocabularyError};
 use bytemill::split::Splitter;
@@ -17,25 +19,6 @@ use bytemill::vocabulary::{ListedToken, Vocabulary};
 use fancy_regex::Regex;
 
 pub(crate) type TestResult = Result<(), Box<dyn Error>>;
-
-/// The pattern of gpt2, r50k, p50k.
-pub(crate) const R50K: &str =
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
-
-/// The pattern of cl100k.
-pub(crate) const CL100K: &str = concat!(
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+",
-    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
-);
-
-/// The pattern of o200k.
-pub(crate) const O200K: &str = concat!(
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*",
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-);
 
 pub(crate) const PUBLISHED: [&str; 3] = [R50K, CL100K, O200K];
 

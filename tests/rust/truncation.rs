@@ -152,7 +152,7 @@ fn assert_parts(
     limit: usize,
     overlap: usize,
 ) -> Result<Vec<Range<usize>>, EncodeError> {
-    let parts = encoder.parts(text, allowed, limit, overlap)?;
+    let parts = encoder.parts(text, allowed, limit, overlap, &[])?;
     let mut last = 0;
     for part in &parts {
         assert!(part.start <= last && last < part.end, "{parts:?}");
@@ -186,7 +186,7 @@ fn parts_are_the_text() -> TestResult {
 #[test]
 fn a_character_that_does_not_fit() -> TestResult {
     let encoder = encoder(CL100K)?;
-    let outcome = encoder.parts("中文 🧿", &Allowed::Nothing, 2, 0);
+    let outcome = encoder.parts("中文 🧿", &Allowed::Nothing, 2, 0, &[]);
     assert!(
         matches!(
             outcome,
@@ -199,7 +199,7 @@ fn a_character_that_does_not_fit() -> TestResult {
         ),
         "{outcome:?}"
     );
-    assert!(encoder.parts("", &Allowed::Nothing, 1, 0)?.is_empty());
+    assert!(encoder.parts("", &Allowed::Nothing, 1, 0, &[])?.is_empty());
     Ok(())
 }
 

@@ -22,7 +22,7 @@ from bytemill.cli.options import (
     token_count,
 )
 from bytemill.cli.output import prints_result
-from bytemill.cli.reading import Meter, TextBatch, input_name, named_special, text_batches
+from bytemill.cli.reading import Meter, TextBatch, documents, input_name, named_special, text_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -66,6 +66,12 @@ class Counted(NamedTuple):
     "--max", "limit", callback=token_count(), metavar="N", help="Exit with 1 if there are more than N tokens."
 )
 @click.option(
+    "--by-token",
+    "is_by_token",
+    is_flag=True,
+    help="Print a line for each token that occurs, the most frequent first: count, ID and bytes.",
+)
+@click.option(
     "--follow",
     "is_followed",
     is_flag=True,
@@ -83,6 +89,7 @@ def count_command(  # noqa: PLR0913 - its options
     special: str,
     reading: Reading,
     limit: int | None,
+    is_by_token: bool,
     is_followed: bool,
     threads: int | None,
     as_json: bool,
@@ -90,8 +97,13 @@ def count_command(  # noqa: PLR0913 - its options
     """Count the tokens of files or of standard input.
 
     Prints a number for one input, a table for several. Files that cannot be read are skipped with a message,
-    and the exit code is 2.
+    and the exit code is 2. --by-token counts all files together, and fails if one cannot be read.
     """
+    if is_by_token:
+        if is_followed or limit is not None:
+            raise click.UsageError("--by-token excludes --follow and --max")
+        click.echo(by_token(files, encoding, special, reading, threads, as_json=as_json))
+        return
     if is_followed:
         if len(files) != 1 or reading.field or reading.lines:
             raise click.UsageError("--follow counts one text: give one file, without --field and --lines")
@@ -130,6 +142,29 @@ def count_command(  # noqa: PLR0913 - its options
     if len(counts) < len(files):
         context.exit(FAILURE)
     check_limit(context, total.tokens, limit)
+
+
+def by_token(
+    files: Sequence[str],
+    encoding: Encoding,
+    special: str,
+    reading: Reading,
+    threads: int | None,
+    *,
+    as_json: bool,
+) -> str:
+    """Counts each token, and returns a table of count, ID and bytes, or JSON with the counts by ID."""
+    with Meter(files) as meter:
+        texts = documents(files, reading, meter=meter)
+        counts = encoding.count_by_token(texts, **special_rule(special), num_threads=threads)
+    # By count, the most frequent first; those with the same count by ID.
+    found = sorted(counts.nonzero()[0].tolist(), key=lambda token: (-counts[token], token))
+    if as_json:
+        rows = {str(token): int(counts[token]) for token in found}
+        return json.dumps({"encoding": encoding.name, "tokens": int(counts.sum()), "counts": rows})
+    cells = [(f"{counts[token]:,}", str(token), repr(encoding.decode_single_token_bytes(token))) for token in found]
+    widths = [max((len(row[column]) for row in cells), default=0) for column in (0, 1)]
+    return "\n".join(f"{row[0]:>{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]}" for row in cells)
 
 
 def check_limit(context: click.Context, tokens: int, limit: int | None) -> None:

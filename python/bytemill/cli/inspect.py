@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO
 import click
 
 from bytemill._messages import closest
-from bytemill.cli import UnknownNameError, complain, did_you_mean, encoding_of
+from bytemill.cli import NO, UnknownNameError, complain, did_you_mean, encoding_of
 from bytemill.cli.id_files import TokenId, TokenIds
 from bytemill.cli.options import (
     DEFAULT_ENCODING,
@@ -58,6 +58,12 @@ class Printable(Protocol):
 @click.option(
     "--file", type=FileName(), metavar="FILE", help="Show the text of a file; - reads standard input."
 )
+@click.option(
+    "--lint",
+    "is_linted",
+    is_flag=True,
+    help="Look for faults of a tokenizer file that loading it does not show; exit with 1 if there are any.",
+)
 @click.option("--id", "token_id", type=TokenId(), metavar="N", help="Describe the token with this id.")
 @click.option(
     "--ids",
@@ -83,12 +89,15 @@ class Printable(Protocol):
 @output_option
 @source_options
 @json_option
+@click.pass_context
 def inspect_command(  # noqa: PLR0913 - the options of the command
+    context: click.Context,
     *,
     arguments: Sequence[str],
     encoding_spec: str | None,
     model: str | None,
     file: str | None,
+    is_linted: bool,
     token_id: int | None,
     id_range: tuple[int, int] | None,
     html: str | None,
@@ -109,6 +118,15 @@ def inspect_command(  # noqa: PLR0913 - the options of the command
     # Here: it takes longer to import than the help of all commands.
     from bytemill import inspection
 
+    if is_linted:
+        if len(arguments) != 1 or encoding_spec is not None or model is not None:
+            raise click.UsageError("--lint takes one file or folder: bytemill inspect --lint tokenizer.json")
+        findings = inspection.lint(arguments[0])
+        if as_json:
+            click.echo(json.dumps([finding._asdict() for finding in findings]))
+        else:
+            click.echo("\n".join(f"{kind}: {message}" for kind, message, _ in findings) or "no findings")
+        context.exit(NO if findings else 0)
     by_id = token_id is not None or id_range is not None or file is not None
     encoding, text = divided(arguments, encoding_spec, model, is_complete=by_id)
     if text == STANDARD_INPUT and file is None:

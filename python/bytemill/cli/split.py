@@ -25,7 +25,7 @@ from bytemill.documents.sources import COMPRESSIONS
 from bytemill.formats.json_file import json_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from bytemill.core import Encoding
     from bytemill.documents.sources import Reading
@@ -54,6 +54,13 @@ PART = re.compile(r"(.+)\.[0-9]{4,}\.txt", re.DOTALL)
     help="Tokens repeated from the end of the previous part.",
 )
 @click.option(
+    "--separator",
+    "separators",
+    multiple=True,
+    metavar="TEXT",
+    help=r"End parts behind TEXT where they can. Repeatable, the best first; \n and \t are escapes.",
+)
+@click.option(
     "--folder",
     type=FileName(),
     metavar="FOLDER",
@@ -67,6 +74,7 @@ def split_command(  # noqa: PLR0913 - its options
     files: Sequence[str],
     tokens: int,
     overlap: int,
+    separators: Sequence[str],
     folder: str | None,
     encoding: Encoding,
     output: str | None,
@@ -80,27 +88,35 @@ def split_command(  # noqa: PLR0913 - its options
     if folder is not None and output is not None:
         raise click.UsageError("--folder and --output exclude each other")
     stems = {} if folder is None else stems_in(Path(folder), files)
+    ends = [unescaped(separator) for separator in separators]
+    if "" in ends:
+        raise click.UsageError("--separator must not be empty")
+
+    def split(text: str) -> list[str]:
+        return encoding.split(text, tokens, overlap=overlap, separators=ends)
+
     with Meter(files, prints=folder is None and output is None) as meter:
-        parts = parts_of(files, encoding, tokens, overlap, reading, meter)
+        parts = parts_of(files, split, reading, meter)
         if folder is None:
             write_lines(output, encoding, parts)
         else:
             write_files(Path(folder), stems, parts)
 
 
-def parts_of(  # noqa: PLR0913, PLR0917 - of the command
-    files: Sequence[str],
-    encoding: Encoding,
-    tokens: int,
-    overlap: int,
-    reading: Reading,
-    meter: Meter,
+def unescaped(text: str) -> str:
+    r"""Returns a text with line breaks for `\n`, tabs for `\t` and backslashes for `\\`."""
+    characters = {"n": "\n", "t": "\t", "\\": "\\"}
+    return re.sub(r"\\([nt\\])", lambda match: characters[match[1]], text)
+
+
+def parts_of(
+    files: Sequence[str], split: Callable[[str], list[str]], reading: Reading, meter: Meter
 ) -> Iterator[tuple[str, int, int, str]]:
     """Yields file name, number of the document, number of the part and text; numbers start at 1."""
     for name in files:
         texts = documents([name], reading, meter=meter)
         for document, text in enumerate(texts, start=1):
-            for part, piece in enumerate(encoding.split(text, tokens, overlap=overlap), start=1):
+            for part, piece in enumerate(split(text), start=1):
                 yield name, document, part, piece
 
 

@@ -1,5 +1,7 @@
 """SentencePiece's `.model`: pieces with scores, and the normalization of texts.
 
+The executable definition of models is imported where it is used: it takes 20 ms, and loading a file does without.
+
 `bytemill._core.SentencePieceModel` reads the file. A definition holds all of it; the control pieces, which no
 text becomes by itself, are its special tokens.
 """
@@ -12,10 +14,11 @@ from typing import TYPE_CHECKING
 from bytemill._backend import CoreBPE, SentencePieceModel
 from bytemill.definition import Definition, Loaded
 from bytemill.errors import VocabularyError
-from bytemill.reference_sentencepiece import Charsmap, Kind, Normalization, Piece, ReferenceModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from bytemill.reference_sentencepiece import Piece, ReferenceModel
 
 __all__ = [
     "BPE",
@@ -81,10 +84,6 @@ def format_vocab(contents: bytes) -> bytes:
 
 # The pieces of a SentencePiece model in Python: its executable definition, and its first merges.
 
-# The types of pieces that training learns; only editing makes one unused.
-LEARNED = (Kind.NORMAL, Kind.UNUSED)
-
-
 def merging_model(contents: bytes, purpose: str) -> SentencePieceModel:
     """Returns a model that merges pairs.
 
@@ -115,6 +114,8 @@ def reference_of(contents: bytes) -> ReferenceModel:
     Raises:
         VocabularyError: It is not of type BPE.
     """
+    from bytemill.reference_sentencepiece import Charsmap, Normalization, ReferenceModel
+
     model = merging_model(contents, "explanations, reports and texts that may be continued")
     rules, trainer = model.normalizer_spec, model.trainer_spec
     return ReferenceModel(
@@ -133,6 +134,8 @@ def reference_of(contents: bytes) -> ReferenceModel:
 
 def pieces_of(model: SentencePieceModel) -> list[Piece]:
     """Returns the pieces of a model."""
+    from bytemill.reference_sentencepiece import Kind, Piece
+
     columns = zip(model.pieces, model.scores.tolist(), model.types.tolist(), strict=True)
     return [Piece(text, score, Kind(kind)) for text, score, kind in columns]
 
@@ -152,9 +155,13 @@ def first_merges(definition: Definition, vocab_size: int, name: str) -> Definiti
         VocabularyError: The model is not of type BPE.
         ValueError: There are fewer IDs, or so few do not hold the pieces that no merge makes.
     """
+    from bytemill.reference_sentencepiece import Kind
+
     model = merging_model(definition.model or b"", "smaller vocabularies")
     pieces = pieces_of(model)
-    learned = [token_id for token_id, piece in enumerate(pieces) if piece.kind in LEARNED]
+    # What training learns; only editing makes one unused.
+    kinds = (Kind.NORMAL, Kind.UNUSED)
+    learned = [token_id for token_id, piece in enumerate(pieces) if piece.kind in kinds]
     merged = [token_id for token_id in learned if len(pieces[token_id].text) > 1]
     fixed = set(range(len(pieces))) - set(learned)
     added = sorted({token_id for token_id in definition.special_tokens.values() if token_id >= len(pieces)})

@@ -5,12 +5,12 @@
 `Tokenizer` has the API of `tokenizers.Tokenizer`, `DecodeStream` that of `tokenizers.decoders.DecodeStream`.
 """
 
-from bytemill.hf.accelerated import accelerate, restore
+from bytemill.hf.accelerated import accelerate, is_accelerated, restore
 from bytemill.hf.added import AddedToken
 from bytemill.hf.encoded import Encoded
 from bytemill.hf.tokenizer import DecodeStream, Tokenizer
 
-__all__ = ["AddedToken", "DecodeStream", "Encoded", "Tokenizer", "accelerate", "restore"]
+__all__ = ["AddedToken", "DecodeStream", "Encoded", "Tokenizer", "accelerate", "is_accelerated", "restore"]
 
 
 def __dir__() -> list[str]:

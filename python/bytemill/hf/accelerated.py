@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["ENGINE", "Held", "accelerate", "held_of", "hold", "restore"]
+__all__ = ["ENGINE", "Held", "accelerate", "held_of", "hold", "is_accelerated", "restore"]
 
 # The class of accelerated tokenizers of each class.
 CLASSES: dict[type, type] = {}
@@ -132,6 +132,14 @@ def restore(tokenizer: Any) -> Any:
     return tokenizer
 
 
+def is_accelerated(tokenizer: Any) -> bool:
+    """Returns whether calls of a tokenizer of `transformers` run bytemill.
+
+    False for any other object, after `restore`, and after a change for which all calls run the original methods.
+    """
+    return isinstance(tokenizer, Accelerated) and held_of(tokenizer).engine() is not None
+
+
 def accelerated(tokenizer: Any) -> Any:
     """Sets the class of a tokenizer to the accelerated one, and returns the tokenizer."""
     if not isinstance(tokenizer, Accelerated):
@@ -142,7 +150,9 @@ def accelerated(tokenizer: Any) -> Any:
 def accelerated_class(kind: type) -> type:
     """Returns the accelerated subclass of a class, with the same name in files."""
     if kind not in CLASSES:
-        names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
+        # Files and messages of `transformers` have the name, which stays; `repr` of the class has this.
+        qualified = f"{kind.__qualname__} (accelerated by bytemill)"
+        names = {"__module__": kind.__module__, "__qualname__": qualified, "__doc__": kind.__doc__}
         CLASSES[kind] = type(kind.__name__, (Accelerated, kind), names)
     return CLASSES[kind]
 

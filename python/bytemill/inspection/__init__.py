@@ -11,10 +11,12 @@
 In a notebook, `inspection.show(encoding, text)` as the last line of a cell renders as HTML. `show_both` shows
 the tokens of a text by two encodings, `show_merges` lists its merge steps, `show_training` how merges are
 learned, `report` describes a vocabulary, `report_token` a single token,
-`list_tokens` lists tokens by id, and `compare` measures bytes per token for several encodings.
+`list_tokens` lists tokens by id, `lint` looks for faults of a tokenizer file, and `compare` measures bytes per
+token for several encodings.
 """
 
 from bytemill.inspection.comparison import Comparison, compare
+from bytemill.inspection.lint import Finding, lint
 from bytemill.inspection.token_report import TokenList, TokenReport, list_tokens, report_token
 from bytemill.inspection.token_view import PairView, TokenView, show, show_both
 from bytemill.inspection.traces import MergeView, TrainingView, show_merges, show_training
@@ -22,6 +24,7 @@ from bytemill.inspection.vocabulary_report import VocabularyReport, report
 
 __all__ = [
     "Comparison",
+    "Finding",
     "MergeView",
     "PairView",
     "TokenList",
@@ -30,6 +33,7 @@ __all__ = [
     "TrainingView",
     "VocabularyReport",
     "compare",
+    "lint",
     "list_tokens",
     "report",
     "report_token",

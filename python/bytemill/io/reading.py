@@ -93,9 +93,9 @@ def read(
 
 def read_tokenizer(contents: bytes, name: str) -> Loaded:
     """Returns the definition of a `tokenizer.json` that is not a file; errors and warnings as `read`."""
-    from bytemill.formats import huggingface
+    from bytemill.formats import tokenizer_json
 
-    loaded = huggingface.load(contents, name, "the tokenizer", is_live=True)
+    loaded = tokenizer_json.load(contents, name, "the tokenizer", is_live=True)
     warn_of_template(loaded.definition, "the tokenizer")
     return loaded
 
@@ -149,11 +149,11 @@ def parse_by_looks(file: Path, contents: bytes, name: str, pattern: Splitting | 
     from bytemill.formats import bert_vocabulary
 
     if bert_vocabulary.looks_like_vocabulary(contents):
-        from bytemill.formats import huggingface
+        from bytemill.formats import tokenizer_json
 
         config = config_beside(file, "tokenizer_config.json")
         tokenizer = bert_vocabulary.tokenizer_of(contents, config, str(file))
-        return huggingface.load(tokenizer, name, str(file))
+        return tokenizer_json.load(tokenizer, name, str(file))
     from bytemill.formats import tiktoken_ranks
 
     if file.suffix == ".tiktoken" or tiktoken_ranks.looks_like_ranks(contents):
@@ -167,7 +167,7 @@ def parse_by_looks(file: Path, contents: bytes, name: str, pattern: Splitting | 
 
 def parse_ranks(file: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a file of ranks, with a configuration in the same folder; same errors as `read`."""
-    from bytemill.formats import huggingface, ranks_folders, tiktoken_ranks
+    from bytemill.formats import ranks_folders, tiktoken_ranks, tokenizer_json
 
     source = str(file)
     ranks = tiktoken_ranks.parse_ranks(contents, source)
@@ -181,7 +181,7 @@ def parse_ranks(file: Path, contents: bytes, name: str, pattern: Splitting | Non
         config = config_beside(file, "tokenizer_config.json")
         if config is not None and ranks_folders.is_qwen(config):
             model = config_beside(file, "config.json")
-            return huggingface.load(
+            return tokenizer_json.load(
                 ranks_folders.qwen_tokenizer(ranks, config, model, name, source), name, source
             )
     elif file.name == "tokenizer.model":
@@ -236,10 +236,10 @@ def file_of(path: Path) -> Path:
 
 def parse_json_file(path: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a JSON file, whose entries tell its format."""
-    from bytemill.formats import huggingface
+    from bytemill.formats import tokenizer_json
 
-    if huggingface.looks_like_tokenizer(contents):
-        return huggingface.load(contents, name, str(path))
+    if tokenizer_json.looks_like_tokenizer(contents):
+        return tokenizer_json.load(contents, name, str(path))
     from bytemill.formats import native, tekken
     from bytemill.formats.json_file import parse_json
 
@@ -247,7 +247,7 @@ def parse_json_file(path: Path, contents: bytes, name: str, pattern: Splitting |
     if file["format"].contents == native.FORMAT:
         return Loaded(native.parse_version_1(file))
     if isinstance(file["model"].contents, dict):
-        return huggingface.load(contents, name, str(path))
+        return tokenizer_json.load(contents, name, str(path))
     if isinstance(file["config"].contents, dict) and isinstance(file["vocab"].contents, list):
         return Loaded(tekken.parse_tekken(file, name))
     if all(type(entry) is int for entry in file.object().values()):

@@ -22,6 +22,7 @@ from bytemill.formats import (
     native,
     sentencepiece_model,
     tiktoken_ranks,
+    tokenizer_json,
 )
 from bytemill.formats.json_file import parse_json
 from bytemill.formats.verification import check_definition, check_with_tokenizers
@@ -107,7 +108,7 @@ def write_huggingface(
 
     def check(read: bytes, _: bytes) -> None:
         if not is_model:
-            parsed = huggingface.load(read, definition.name, str(path)).whole
+            parsed = tokenizer_json.load(read, definition.name, str(path)).whole
             if definition.tokenizer is not None:
                 parsed = parsed._replace(special_tokens=definition.special_tokens)
             check_definition(definition, encode, parsed)

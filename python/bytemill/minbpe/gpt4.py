@@ -6,7 +6,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
-from bytemill.builtin import CL100K_SPECIAL_TOKENS as GPT4_SPECIAL_TOKENS
+from bytemill.builtin import BUILTIN_ENCODINGS
 from bytemill.core import Encoding
 from bytemill.errors import VocabularyError
 from bytemill.formats.merge_list import merges_of
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["GPT4_SPECIAL_TOKENS", "GPT4_SPLIT_PATTERN", "GPT4Tokenizer", "recover_merges"]
+
+GPT4_SPECIAL_TOKENS = BUILTIN_ENCODINGS["cl100k_base"].special_tokens
 
 
 def recover_merges(mergeable_ranks: Mapping[bytes, int]) -> dict[Pair, int]:

@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use super::CoreBpe;
 use super::special;
-use crate::builtin::Builtin;
+use crate::builtin::{Builtin, Published};
 use crate::encode::Encoder;
 use crate::huggingface::TokenizerFile;
 use crate::python::error::guarded;
@@ -148,6 +148,28 @@ impl CoreBpe {
             Ok(Self::new(self.encoder.with_special_tokens(special_tokens)?))
         })
     }
+}
+
+/// A published encoding: its name, that of its vocabulary, its pattern and its special tokens.
+type PyPublished<'py> = (&'static str, &'static str, &'static str, Bound<'py, PyDict>);
+
+/// Returns the published encodings.
+#[pyfunction]
+pub(in crate::python) fn published_encodings(py: Python<'_>) -> PyResult<Vec<PyPublished<'_>>> {
+    let published = Published::ALL.into_iter().map(|published| {
+        let special_tokens = PyDict::new(py);
+        for (text, id) in published.special_tokens() {
+            special_tokens.set_item(text, id)?;
+        }
+        let vocabulary = published.vocabulary.name();
+        Ok((
+            published.name,
+            vocabulary,
+            published.pattern,
+            special_tokens,
+        ))
+    });
+    published.collect()
 }
 
 fn splitter(pattern: &str, splitter: Option<Py<PyAny>>) -> PyResult<Splitter> {

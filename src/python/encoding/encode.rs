@@ -185,20 +185,22 @@ impl CoreBpe {
         })
     }
 
-    /// Returns the spans in characters of parts of at most `limit` ids.
-    #[pyo3(signature = (text, limit, overlap, allowed_special=Tokens::Nothing, disallowed_special=Tokens::Nothing, /))]
+    /// Returns the spans in characters of parts of at most `limit` ids, which end behind separators where they can.
+    #[expect(clippy::needless_pass_by_value, reason = "extracted from a list")]
+    #[pyo3(signature = (text, limit, overlap, separators, allowed_special=Tokens::Nothing, disallowed_special=Tokens::Nothing, /))]
     fn parts(
         &self,
         text: &Bound<'_, PyAny>,
         limit: usize,
         overlap: usize,
+        separators: Vec<String>,
         allowed_special: Tokens<'_, '_>,
         disallowed_special: Tokens<'_, '_>,
     ) -> PyResult<Vec<(usize, usize)>> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
             self.on_text(text, &policy, |encoder, text, allowed| {
-                let parts = encoder.parts(text, allowed, limit, overlap)?;
+                let parts = encoder.parts(text, allowed, limit, overlap, &separators)?;
                 let mut starts = CharCounter::new(text.as_bytes());
                 let mut ends = CharCounter::new(text.as_bytes());
                 let characters = parts

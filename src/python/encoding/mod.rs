@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 
 use super::ids::InternedIds;
 use crate::encode::Encoder;
+pub(in crate::python) use build::published_encodings;
 pub(in crate::python) use decode::CoreTextStream;
 pub(in crate::python) use growing::{CorePrefixCache, CoreSession, CoreStreamEncoder};
 

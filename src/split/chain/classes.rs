@@ -10,11 +10,10 @@
 use std::ops::Range;
 
 use super::alternatives::Alternatives;
-use super::codes::{CODE_POINTS, Codes, Planes, inside};
+use super::codes::{ByClasses, CODE_POINTS, Codes, Found, Planes, inside};
 use super::{Behavior, Rule};
 use crate::checkpoint::{self, Interrupted};
 use crate::split::masks::{self, Classify};
-use crate::split::native::{ByClasses, Found};
 use crate::unicode::character::decode;
 use crate::unicode::set;
 use crate::util::block::{BLOCK_LEN, Block, Spans};

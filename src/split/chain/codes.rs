@@ -4,13 +4,31 @@ use std::collections::HashMap;
 use std::fmt;
 
 use crate::split::masks::{self, Classify};
-use crate::util::block::Block;
+use crate::util::block::{Block, Spans};
 
 /// Characters of Unicode, and those that no text has.
 pub(super) const CODE_POINTS: usize = char::MAX as usize + 1;
 
 /// Code points of a page.
 const PAGE: usize = 1 << 8;
+
+/// A rule that finds the pieces of blocks by classes of characters, with `GAPS` between them or not.
+pub(in crate::split) trait ByClasses<const GAPS: bool> {
+    /// Returns the pieces of a block with which the rest of a text begins.
+    fn spans(&self, classify: impl Classify, block: &Block, rest: &[u8]) -> Found<GAPS>;
+}
+
+/// Pieces at the beginning of a block.
+pub(in crate::split) enum Found<const GAPS: bool> {
+    /// Pieces, and where one may start behind them.
+    Pieces(Spans<GAPS>, usize),
+    /// No piece, up to where one may start.
+    Gap(usize),
+    /// A piece that goes on at least to a place, from which its end is found as from its start.
+    Open(usize),
+    /// A piece that does not end inside of the block.
+    Unsure,
+}
 
 /// The code of each character.
 pub(super) struct Codes {

@@ -11,11 +11,10 @@
 use fancy_regex::{Assertion, Expr};
 use regex_syntax::hir::ClassUnicode;
 
-use super::codes::{CODE_POINTS, Codes, Planes, inside};
+use super::codes::{ByClasses, CODE_POINTS, Codes, Found, Planes, inside};
 use super::{Behavior, Rule};
 use crate::checkpoint::{self, Interrupted};
 use crate::split::masks::Classify;
-use crate::split::native::{ByClasses, Found};
 use crate::unicode::character::{first, last, length_of};
 use crate::unicode::set;
 use crate::util::block::{BLOCK_LEN, Block, Spans};
@@ -29,7 +28,7 @@ const MAX_CLASSES: usize = 8;
 /// A bit of a code: a class of characters.
 type Class = u8;
 
-/// What a rule isolates.
+/// The characters that a rule isolates.
 #[derive(Clone, Copy, Debug)]
 enum Layer {
     /// Each character of a class.
@@ -42,7 +41,7 @@ enum Layer {
     Last(Class),
 }
 
-/// What each rule isolates, in order. Every byte is in a piece.
+/// The characters that each rule isolates, in order. Every byte is in a piece.
 #[derive(Debug)]
 pub struct Layers {
     codes: Codes,

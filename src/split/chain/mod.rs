@@ -6,7 +6,7 @@
 mod alternatives;
 pub mod cascade;
 pub mod classes;
-mod codes;
+pub(in crate::split) mod codes;
 #[cfg(test)]
 mod compared;
 pub mod layers;

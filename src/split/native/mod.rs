@@ -13,6 +13,7 @@ use std::ops::Range;
 use super::adjacent::Adjacency;
 use super::borders::{Borders, Places};
 use super::chain::classes::Classes;
+use super::chain::codes::{ByClasses, Found};
 use super::chain::layers::Layers;
 use super::masks::{Classify, Masks, Scalar};
 use super::o200k::{O200k, R50k};
@@ -254,24 +255,6 @@ fn split_blocks_by<S: Sink>(
         }
     }
     Ok(())
-}
-
-/// What finds the pieces of blocks by classes of characters, `GAPS` between them or not.
-pub(super) trait ByClasses<const GAPS: bool> {
-    /// Returns the pieces of a block with which the rest of a text begins.
-    fn spans(&self, classify: impl Classify, block: &Block, rest: &[u8]) -> Found<GAPS>;
-}
-
-/// Pieces at the beginning of a block.
-pub(super) enum Found<const GAPS: bool> {
-    /// Pieces, and where one may start behind them.
-    Pieces(Spans<GAPS>, usize),
-    /// No piece, up to where one may start.
-    Gap(usize),
-    /// A piece that goes on at least to a place, from which its end is found as from its start.
-    Open(usize),
-    /// A piece that does not end inside of the block.
-    Unsure,
 }
 
 /// As [`split_blocks`], by classes of characters.

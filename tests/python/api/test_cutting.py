@@ -60,7 +60,7 @@ def assert_split(encoding: bytemill.Encoding, text: str, limit: int, overlap: in
     assert all(len(encoding.encode_ordinary(part)) <= limit for part in parts)
     # Where the parts are.
     repaired = repair_surrogates(text)
-    places = encoding._core_bpe.parts(text, limit, overlap)
+    places = encoding._core_bpe.parts(text, limit, overlap, [])
     assert [repaired[start:end] for start, end in places] == list(map(repair_surrogates, parts))
     last = 0
     for start, end in places:
@@ -207,7 +207,7 @@ def test_parts_overlap_by_as_many_tokens() -> None:
     encoding = bytemill.get_encoding("o200k_base")
     text = multilingual(4, 300) + "In plain words, one after the other. " * 50
     assert len(assert_split(encoding, text, 64, 16)) > 50
-    places = encoding._core_bpe.parts(text, 64, 16)
+    places = encoding._core_bpe.parts(text, 64, 16, [])
     repeated = [encoding.count(text[start:end]) for (_, end), (start, _) in itertools.pairwise(places)]
     # Characters of up to four tokens may leave some over.
     assert min(repeated) >= 13
@@ -424,3 +424,68 @@ def test_a_long_rest_is_dropped() -> None:
     for policy in POLICIES:
         assert encoding.truncate(text, 3, **policy).text == "hello world hello"
         assert encoding.count_till_limit(text, 3, **policy) is None
+
+
+SEPARATORS = ["\n\n", "\n", ". ", " "]
+
+
+def parts_by_definition(
+    encoding: bytemill.Encoding, text: str, limit: int, separators: list[str]
+) -> list[str]:
+    """Returns the parts of a text, by what the docstring says."""
+    found = []
+    while text:
+        part = encoding.split(text, limit)[0]
+        if part != text:
+            ends = (
+                part[:end]
+                for separator in separators
+                for end in range(len(part), 0, -1)
+                if part[:end].endswith(separator) and encoding.count(part[:end]) <= limit
+            )
+            part = next(ends, part)
+        found.append(part)
+        text = text[len(part) :]
+    return found
+
+
+@every_encoding
+@given(text=any_texts, limit=st.integers(5, 30), separators=st.sampled_from([SEPARATORS, [" "], ["a", "\ud83d"]]))
+@example(text="One two.\n\nThree four five six seven eight nine ten.", limit=6, separators=SEPARATORS)
+def test_parts_end_behind_separators(name: str, text: str, limit: int, separators: list[str]) -> None:
+    encoding, text = bytemill.get_encoding(name), repair_surrogates(text)
+    separators = [repair_surrogates(each) for each in separators]
+    with contextlib.suppress(ValueError):  # a character that does not fit
+        expected = parts_by_definition(encoding, text, limit, separators)
+        assert encoding.split(text, limit, separators=separators) == expected
+
+
+def test_separators_of_a_text() -> None:
+    encoding = bytemill.get_encoding("cl100k_base")
+    text = "One two three.\n\nFour five. Six seven eight nine ten eleven twelve.\nThirteen"
+    assert encoding.split(text, 8, separators=SEPARATORS) == [
+        "One two three.\n\n",
+        "Four five. ",
+        "Six seven eight nine ten eleven twelve.\n",
+        "Thirteen",
+    ]
+    overlapping = encoding.split(text, 8, overlap=3, separators=SEPARATORS)
+    assert overlapping[0] == "One two three.\n\n"
+    assert all(encoding.count(part) <= 8 for part in overlapping)
+    special = "a <|endoftext|> b"
+    parts = encoding.split(special * 9, 4, separators=["end", " "], allowed_special="all")
+    assert "".join(parts) == special * 9
+    assert all(encoding.count(part, allowed_special="all") <= 4 for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("separators", "error", "message"),
+    [
+        ("\n", TypeError, r"separators must be an iterable of texts.*given as \[text\]"),
+        ([b"\n"], TypeError, "a separator must be of the type str, not bytes"),
+        (["\n", ""], ValueError, "separators must not be empty"),
+    ],
+)
+def test_wrong_separators(separators: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        bytemill.get_encoding("gpt2").split("a text", 1, separators=separators)

@@ -427,6 +427,23 @@ def test_count_takes_special_tokens_as_told() -> None:
     assert run("count", "--special", "error", given="a").out == "1\n"
 
 
+def test_count_by_token(text_file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("hello hello hello world")
+    called = run("count", "--by-token", other)
+    assert called.out.splitlines() == ["2  40617  b' hello'", "1   2375  b' world'", "1  24912  b'hello'"]
+    called = run("count", "--by-token", "--json", text_file, other)
+    result = json.loads(called.out)
+    expected = ENCODING.count_by_token([TEXT, "hello hello hello world"])
+    assert result["tokens"] == expected.sum()
+    assert {int(token): count for token, count in result["counts"].items()} == {
+        int(token): int(expected[token]) for token in expected.nonzero()[0]
+    }
+    assert "199999" in json.loads(run("count", "--by-token", "--special", "allow", "--json", text_file).out)["counts"]
+    assert run("count", "--by-token", "--max", 3, other).code == 2
+    assert run("count", "--by-token", tmp_path / "missing.txt").code == 2
+
+
 def test_count_of_standard_input_as_json_lines() -> None:
     assert run("count", "--field", "a", given='{"a": "hello world"}\n').out == "2\n"
 

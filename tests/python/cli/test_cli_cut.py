@@ -156,3 +156,13 @@ def test_a_part_that_cannot_be_written_leaves_whole_parts(tmp_path: Path) -> Non
     assert {path.name: path.read_text() for path in (tmp_path / "parts").iterdir()} == {
         "a.0001.txt": "a word"
     }
+
+
+def test_parts_end_behind_separators(tmp_path: Path) -> None:
+    source = tmp_path / "a.txt"
+    source.write_text("One two three.\n\nFour five. Six seven eight nine ten eleven twelve.")
+    called = run("split", "-n", 8, source, "--separator", r"\n\n", "--separator", ". ", "--separator", " ")
+    parts = [json.loads(line)["text"] for line in called.out.splitlines()]
+    assert parts == ENCODING.split(source.read_text(), 8, separators=["\n\n", ". ", " "])
+    assert parts[0] == "One two three.\n\n"
+    assert run("split", "-n", 8, source, "--separator", "").code == 2

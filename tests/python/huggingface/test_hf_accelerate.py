@@ -182,6 +182,21 @@ def test_restore() -> None:
     assert hf.restore(theirs) is theirs
 
 
+def test_whether_a_tokenizer_is_accelerated() -> None:
+    theirs, ours = both()
+    assert (hf.is_accelerated(theirs), hf.is_accelerated(ours), hf.is_accelerated(None)) == (False, True, False)
+    assert "(accelerated by bytemill)" in repr(type(ours))
+    assert type(ours).__name__ == type(theirs).__name__
+    assert hf.is_accelerated(copy.deepcopy(ours))
+    assert not hf.is_accelerated(hf.restore(ours))
+
+
+def test_pickles_are_not_much_larger() -> None:
+    theirs, ours = both()
+    ours(TEXTS)
+    assert len(pickle.dumps(ours)) <= 1.5 * len(pickle.dumps(theirs))
+
+
 def test_copies() -> None:
     theirs, ours = both()
     for other in (copy.copy(ours), copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))):

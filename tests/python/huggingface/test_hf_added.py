@@ -20,7 +20,7 @@ import pytest
 
 import bytemill
 from bytemill import hf
-from bytemill.formats.huggingface import load
+from bytemill.formats.tokenizer_json import load
 from bytemill.hf.accelerated import held_of
 from support.outcomes import outcome
 from support.tokenizer_files import BYTES, LOWERCASE, PLAIN, added, bytes_file, file
