@@ -15,6 +15,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,6 @@ GENERAL = {
     f"{chain} by the general engine": chain for chain in ("LLAMA3", "QWEN2", "O200K", "TEKKEN", "DEEPSEEK3")
 }
 NOTHING = r"|[^\s\S]"
-
-# The kind of the cells of models that do not merge.
-KINDS = {"WordPiece": "words", "WordLevel": "words", "Unigram": "scores"}
 
 
 def is_blanks(token: Mapping[str, Any]) -> bool:
@@ -120,7 +118,8 @@ def files_of(name: str, folder: Path) -> tuple[str, Files]:
         contents = row_file(ROWS[name], folder)
     theirs.write_text(json.dumps(contents), encoding="utf-8")
     files = {OURS: ours, "tokenizers": theirs, CANDIDATE: theirs}
-    return KINDS.get(contents["model"].get("type")) or splitting_of(contents["pre_tokenizer"]), files
+    kind = "words" if name in WORD_MODELS else "scores" if name in SCORE_MODELS else None
+    return kind or splitting_of(contents["pre_tokenizer"]), files
 
 
 def unrecognised(component: dict[str, Any]) -> dict[str, Any]:

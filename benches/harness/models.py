@@ -75,7 +75,7 @@ class Cell:
     cold: float
     warm: float
     rounds: int
-    ids_equal: bool | None
+    ids_equal: bool | None = None
 
 
 # --- In the measured process ---

@@ -21,6 +21,7 @@ from report import (
     playground,
     ratio_chart,
     readme_chart,
+    readme_page,
     scale,
     stages,
     stream,
@@ -103,8 +104,9 @@ def write_scale() -> None:
 
 
 def write_readme() -> None:
-    """Writes the chart of the README."""
+    """Writes the chart of the README, and the page on its figures."""
     svg.write(readme_chart.charts())
+    page.rewrite(PAGES / "readme.md", readme_page.section(), readme_page.NAME)
 
 
 WRITERS: dict[str, Callable[[], None]] = {

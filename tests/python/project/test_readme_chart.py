@@ -11,7 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness.record import Cell
-from report import encoding, ratio_chart, readme_chart
+from report import encoding, ratio_chart, readme_chart, readme_page
+from support.examples import ROOT
 
 RESULT = Path(__file__).parents[3] / "benches" / "results" / "compare.json"
 OF_README = {path.name: content for path, content in readme_chart.charts().items()}
@@ -133,3 +134,16 @@ def test_a_bar_goes_to_the_side_of_the_faster_engine() -> None:
     assert slower.right == pytest.approx(one, abs=0.1)
     labels = re.findall(r"<text[^>]*>([^<]*)</text>", content)
     assert {"0.1x", "1x", "10x", "100x", "20.0x", "0.50x"} <= {*labels}
+
+
+def test_figures_of_the_readme_are_those_of_its_page() -> None:
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    values = {row.figure: row.value for row in readme_page.rows()}
+    (new,) = (value for figure, value in values.items() if figure.startswith("Half a gigabyte"))
+    for engine, factor in re.findall(r"([a-z0-9. ]+?) ([\d.]+)x", new):
+        stated = f"{float(factor):.0f}" if float(factor) > 2 else factor
+        assert f"{stated} times faster than {engine.strip()}" in readme
+    accelerated = [value.removesuffix("x") for figure, value in values.items() if "accelerated" in figure]
+    assert f"{accelerated[0]} times faster on new text and {accelerated[1]} times faster on text it has seen" in readme
+    page = (ROOT / "docs" / "benchmarks" / "readme.md").read_text(encoding="utf-8")
+    assert readme_page.section() in page
