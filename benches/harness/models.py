@@ -203,7 +203,7 @@ FORMS = ("array", "list")
 
 
 def measure(model: Model, text: Path, rounds: int, forms: Sequence[str] = FORMS) -> list[Cell]:
-    """Measures all engines on one model and text; without the release candidate, which refuses some files, if it fails."""
+    """Measures all engines on one model and text, without the release candidate if that refuses the file."""
     try:
         return measured(model, text, rounds, forms)
     except EngineError as error:

@@ -15,7 +15,7 @@ NAME = "readme"
 
 
 class Row(NamedTuple):
-    """A figure of the README: its name, its value, the result that has it, and the command that measures it."""
+    """A figure of the README, its value, the result that has it, and the command that measures it."""
 
     figure: str
     value: str
@@ -54,7 +54,7 @@ def rows() -> Iterator[Row]:
     for state, text in (("cold", "new text"), ("warm", "text it has seen")):
         ratio = min(getattr(before, state) / getattr(after, state) for before, after in pairs)
         yield Row(
-            f"A transformers tokenizer, accelerated, on {text}: times as fast, the least of {len(pairs)} models",
+            f"A transformers tokenizer, accelerated, on {text}: times as fast, least of {len(pairs)} models",
             f"{ratio:.0f}x",
             result,
             'make bench-adoption ARGS="--corpus DIR"',

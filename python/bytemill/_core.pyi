@@ -178,8 +178,8 @@ class CoreBPE:
         disallowed_special: AbstractSet[str] | None = ...,
         /,
     ) -> tuple[int | None, int]: ...
-    # Returns the spans of parts of at most `limit` ids, which end behind separators where they can. `overlap` is
-    # below `limit`.
+    # Returns the spans of parts of at most `limit` ids, which end behind separators where they can; `overlap`
+    # is below `limit`.
     def parts(
         self,
         text: str,

@@ -14,6 +14,7 @@ __all__ = [
     "family_encoding",
 ]
 
+
 class BuiltinEncoding(NamedTuple):
     """A published encoding: its definition, with the name of a vocabulary in the core for the tokens.
 

@@ -666,7 +666,8 @@ class Encoding:
             ValueError, DisallowedSpecialTokenError, TypeError, PatternError: Same as `count_batch`.
 
         Complexity:
-            That of `encode_batch_to_numpy`; memory for the counts, and for about 16 million characters of text or the longest one.
+            That of `encode_batch_to_numpy`; memory for the counts, and for about 16 million characters of
+            text or the longest one.
         """
         import numpy as np
 
@@ -930,7 +931,7 @@ class Encoding:
         keep = first_characters if side == "right" else last_characters
         return Truncated(keep(text, characters), count, truncated=True)
 
-    def split(
+    def split(  # noqa: PLR0913 - all but two are optional
         self,
         text: str,
         max_tokens: SupportsIndex,
@@ -947,17 +948,17 @@ class Encoding:
             max_tokens: The maximum number of tokens of a part.
             overlap: The maximum number of tokens to repeat from the end of the previous part; fewer are
                 repeated if nothing else would fit.
-            separators: Where to end parts, the best first: `["\n\n", "\n", ". ", " "]` ends them at paragraphs,
-                else at lines, else at sentences, else at words.
+            separators: Where to end parts, the best first: `["\n\n", "\n", ". ", " "]` ends them at
+                paragraphs, else at lines, else at sentences, else at words.
             allowed_special: Same as in `count`; an allowed special token stays in one part.
             disallowed_special: Same as in `count`.
 
         Returns:
             The parts in order, none of them empty. Without overlap, joining them gives the text.
 
-            Without separators, each is as long as `truncate` makes it. With them, such a part is cut behind the
-            last occurrence in it of the first separator that it contains, and is left whole if it contains
-            none, or ends the text.
+            Without separators, each is as long as `truncate` makes it. With them, such a part is cut behind
+            the last occurrence in it of the first separator that it contains, and is left whole if it
+            contains none, or ends the text.
 
         Raises:
             ValueError: A character has more than `max_tokens` tokens, `max_tokens` is not positive,
@@ -971,13 +972,13 @@ class Encoding:
         repeated = token_limit("overlap", overlap, 0)
         if repeated >= limit:
             raise ValueError(f"overlap must be below max_tokens, which is {limit}, got {repeated}")
-        ends = list(several("separators", separators))
-        for separator in ends:
+        wanted = list(several("separators", separators))
+        for separator in wanted:
             check_type("a separator", separator, str)
-        if "" in ends:
+        if "" in wanted:
             raise ValueError("separators must not be empty: leave `separators` out to split anywhere")
         parts = self._core_bpe.parts(
-            text, limit, repeated, ends, *self._resolve(allowed_special, disallowed_special)
+            text, limit, repeated, wanted, *self._resolve(allowed_special, disallowed_special)
         )
         if parts and parts[-1][1] != len(text):
             starts, ends = zip(*parts, strict=True)

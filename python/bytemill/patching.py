@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from threading import RLock
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import several
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from types import ModuleType
 
 __all__ = ["patch_tiktoken", "unpatch_tiktoken"]
 
@@ -38,7 +38,8 @@ NAMES = (
 SAMPLES = (
     "hello world",
     "Don't you'LL\n\n  12345 x=y+1;\t\r\n\u3000",
-    "na\u00efve \u0416\u0443\u043a \u4e2d\u6587\u5b57\u7b26 \ud55c\uad6d\uc5b4 \u0e44\u0e17\u0e22 \u0627\u0644",
+    "na\u00efve \u0416\u0443\u043a \u4e2d\u6587\u5b57\u7b26 \ud55c\uad6d\uc5b4",
+    "\u0e44\u0e17\u0e22 \u0627\u0644\u0639\u0631\u0628\u064a\u0629",
     "\U0001f600\U0001f468\u200d\U0001f469\u200d\U0001f467 e\u0301 ///***   <|endoftext|>",
 )
 
@@ -52,18 +53,19 @@ ATTRIBUTES: list[tuple[ModuleType, str, Any]] = []
 def patch_tiktoken(*, compare: Iterable[str] = ()) -> None:
     """Makes libraries that import tiktoken use bytemill; `unpatch_tiktoken` undoes it.
 
-    Call it before importing those libraries. `import tiktoken` then gives bytemill, whether tiktoken is installed
-    or not. Modules that have imported tiktoken before get bytemill's functions too, but not where they have copied
-    one (`from tiktoken import get_encoding`) or hold an encoding already.
+    Call it before importing those libraries. `import tiktoken` then gives bytemill, whether tiktoken is
+    installed or not. Modules that have imported tiktoken before get bytemill's functions too, but not where
+    they have copied one (`from tiktoken import get_encoding`) or hold an encoding already.
 
     If tiktoken has been imported, sample texts are compared first, with each encoding that it has loaded.
 
     Args:
-        compare: Names of encodings to compare as well. tiktoken loads them, for which it may need the network.
+        compare: Names of encodings to compare as well. tiktoken loads them, for which it may need the
+            network.
 
     Raises:
-        ValueError: tiktoken gives other token IDs for a sample, or does not know an encoding in `compare`. Nothing
-            is patched then.
+        ValueError: tiktoken gives other token IDs for a sample, or does not know an encoding in `compare`.
+            Nothing is patched then.
         ImportError: `compare` names encodings, and tiktoken is not installed.
         TypeError: `compare` is a single string.
 
@@ -79,7 +81,9 @@ def patch_tiktoken(*, compare: Iterable[str] = ()) -> None:
             check(theirs, names)
         if REPLACED:
             return
-        imported = {name: sys.modules.get(name) for name in MODULES}
+        # A module that must not be imported is `None` there.
+        known: Mapping[str, ModuleType | None] = sys.modules
+        imported = {name: known.get(name) for name in MODULES}
         for name, module in imported.items():
             ours = import_module(MODULES[name])
             for attribute in NAMES:
@@ -99,11 +103,11 @@ def unpatch_tiktoken() -> None:
         for module, attribute, value in ATTRIBUTES:
             setattr(module, attribute, value)
         ATTRIBUTES.clear()
-        for name, module in REPLACED.items():
-            if module is None:
+        for name, original in REPLACED.items():
+            if original is None:
                 sys.modules.pop(name, None)
             else:
-                sys.modules[name] = module
+                sys.modules[name] = original
         REPLACED.clear()
 
 

@@ -20,7 +20,7 @@ def run_titled(page: str, title: str) -> None:
     """Runs the blocks of a page below docs/ that have this title, for not every environment can."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     blocks = re.findall(rf'^```py title="{re.escape(title)}"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
-    assert len(blocks) > 1
+    assert blocks
     names: dict[str, Any] = {}
     for block in blocks:
         run_python(block, names)
@@ -32,6 +32,10 @@ def run_python(block: str, names: dict[str, Any]) -> None:
     for statement in ast.parse(block).body:
         assert statement.end_lineno is not None
         source = ast.get_source_segment(block, statement) or ""
+        # Of a function, that begins behind its decorators.
+        decorators = [each.lineno for each in getattr(statement, "decorator_list", [])]
+        if decorators:
+            source = "\n".join(lines[min(decorators) - 1 : statement.end_lineno])
         value = None
         if isinstance(statement, ast.Expr):
             value = eval(source, names)  # noqa: S307 - our own pages

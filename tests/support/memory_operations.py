@@ -366,7 +366,9 @@ OPERATIONS: dict[str, Prepare] = {
     "count_till_limit": encoded(lambda encoding, text: encoding.count_till_limit(text, 1_000)),
     "truncate": encoded(lambda encoding, text: encoding.truncate(text, 1_000)),
     "split": encoded(lambda encoding, text: encoding.split(text, 1_000)),
-    "split at separators": encoded(lambda encoding, text: encoding.split(text, 1_000, separators=["\n", " "])),
+    "split at separators": encoded(
+        lambda encoding, text: encoding.split(text, 1_000, separators=["\n", " "])
+    ),
     "count_by_token": batch(lambda encoding, texts: encoding.count_by_token(texts, num_threads=2).tolist()),
     "pieces": encoded(lambda encoding, text: encoding.pieces(text)),
     "decode": decoded(bytemill.Encoding.decode),

@@ -81,7 +81,7 @@ class Counted(NamedTuple):
 @json_option
 @click.pass_context
 @prints_result
-def count_command(  # noqa: PLR0913 - its options
+def count_command(  # noqa: C901, PLR0913 - its options
     context: click.Context,
     *,
     files: Sequence[str],
@@ -144,7 +144,7 @@ def count_command(  # noqa: PLR0913 - its options
     check_limit(context, total.tokens, limit)
 
 
-def by_token(
+def by_token(  # noqa: PLR0913 - of the command
     files: Sequence[str],
     encoding: Encoding,
     special: str,
@@ -162,7 +162,9 @@ def by_token(
     if as_json:
         rows = {str(token): int(counts[token]) for token in found}
         return json.dumps({"encoding": encoding.name, "tokens": int(counts.sum()), "counts": rows})
-    cells = [(f"{counts[token]:,}", str(token), repr(encoding.decode_single_token_bytes(token))) for token in found]
+    cells = [
+        (f"{counts[token]:,}", str(token), repr(encoding.decode_single_token_bytes(token))) for token in found
+    ]
     widths = [max((len(row[column]) for row in cells), default=0) for column in (0, 1)]
     return "\n".join(f"{row[0]:>{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]}" for row in cells)
 

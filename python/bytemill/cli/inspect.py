@@ -90,7 +90,7 @@ class Printable(Protocol):
 @source_options
 @json_option
 @click.pass_context
-def inspect_command(  # noqa: PLR0913 - the options of the command
+def inspect_command(  # noqa: C901, PLR0912, PLR0913 - the options of the command
     context: click.Context,
     *,
     arguments: Sequence[str],

@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import json
 import math
-import os
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
-from bytemill._backend import SentencePieceModel, build_core, matches_everything, read_tokenizer_json
-from bytemill.definition import Definition, Loaded, Template, tokens_by_id
+from bytemill._backend import SentencePieceModel, build_core, matches_everything
+from bytemill.definition import Definition, tokens_by_id
 from bytemill.errors import VocabularyError
 from bytemill.formats.data_gym import BYTE_OF_CHARACTER, token_bytes, token_text
 from bytemill.formats.dialects import to_oniguruma

@@ -1,6 +1,6 @@
 """SentencePiece's `.model`: pieces with scores, and the normalization of texts.
 
-The executable definition of models is imported where it is used: it takes 20 ms, and loading a file does without.
+The executable definition of models is imported where it is used: that takes 20 ms, and loading does without.
 
 `bytemill._core.SentencePieceModel` reads the file. A definition holds all of it; the control pieces, which no
 text becomes by itself, are its special tokens.
@@ -83,6 +83,7 @@ def format_vocab(contents: bytes) -> bytes:
 
 
 # The pieces of a SentencePiece model in Python: its executable definition, and its first merges.
+
 
 def merging_model(contents: bytes, purpose: str) -> SentencePieceModel:
     """Returns a model that merges pairs.

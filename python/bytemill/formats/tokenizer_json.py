@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import Protocol, TypeAlias
 
-from bytemill._backend import build_core, read_tokenizer_json
+from bytemill._backend import read_tokenizer_json
 from bytemill.definition import Definition, Loaded, Template
 from bytemill.errors import VocabularyError
 

@@ -135,7 +135,8 @@ def restore(tokenizer: Any) -> Any:
 def is_accelerated(tokenizer: Any) -> bool:
     """Returns whether calls of a tokenizer of `transformers` run bytemill.
 
-    False for any other object, after `restore`, and after a change for which all calls run the original methods.
+    False for any other object, after `restore`, and after a change for which all calls run the original
+    methods.
     """
     return isinstance(tokenizer, Accelerated) and held_of(tokenizer).engine() is not None
 

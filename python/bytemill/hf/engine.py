@@ -10,8 +10,8 @@ from bytemill._arguments import thread_count
 from bytemill.core import Encoding
 from bytemill.errors import UnknownTokenError, VocabularyError
 from bytemill.formats.data_gym import CHARACTER_OF_BYTE
-from bytemill.formats.tokenizer_json import load
 from bytemill.formats.json_file import Value, parse_json
+from bytemill.formats.tokenizer_json import load
 from bytemill.hf.added import AddedToken, AddedTokens, normalizer_of, parse_added
 from bytemill.hf.processing import frame_of, parse_processor
 from bytemill.special import NO_TOKENS

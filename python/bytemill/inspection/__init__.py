@@ -11,8 +11,8 @@
 In a notebook, `inspection.show(encoding, text)` as the last line of a cell renders as HTML. `show_both` shows
 the tokens of a text by two encodings, `show_merges` lists its merge steps, `show_training` how merges are
 learned, `report` describes a vocabulary, `report_token` a single token,
-`list_tokens` lists tokens by id, `lint` looks for faults of a tokenizer file, and `compare` measures bytes per
-token for several encodings.
+`list_tokens` lists tokens by id, `lint` looks for faults of a tokenizer file, and `compare` measures bytes
+per token for several encodings.
 """
 
 from bytemill.inspection.comparison import Comparison, compare

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import warnings
 from collections import Counter
@@ -13,11 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytemill._backend import SentencePieceModel
 from bytemill.core import Encoding
 from bytemill.errors import VocabularyError
-from bytemill.inspection.reachability import Pieces, reachability_of
+from bytemill.inspection.reachability import Pieces, may_occur, reachability_of
 from bytemill.inspection.token import visible
 from bytemill.patterns import LLAMA3_PATTERN
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator
 
 __all__ = ["Finding", "lint"]
@@ -28,7 +28,7 @@ SHOWN = 5
 # What special tokens look like: <|end|>, <s>, </s>, <unk>, [CLS], <start_of_turn>, <extra_id_0>.
 SPECIAL = re.compile(r"<\|[^|<>]+\|>|</?[a-z]+(?:_[a-z0-9]+)*>|\[[A-Z]+(?:_[A-Z0-9]+)*\]")
 
-# A token that the tokenizers of Mistral have, whose files of 2024 and 2025 have the pattern of Llama 3 in its place.
+# A token that the tokenizers of Mistral have, some of whose files have the pattern of Llama 3.
 OF_MISTRAL = "[INST]"
 
 
@@ -108,7 +108,8 @@ def of_file(contents: dict[str, Any]) -> Iterator[Finding]:
     if repeated:
         yield Finding(
             "duplicates",
-            f"{counted(repeated, 'token has', 'tokens have')} two IDs, or shares one with another: {named(repeated)}",
+            f"{counted(repeated, 'token has', 'tokens have')} two IDs, or shares one with another: "
+            + named(repeated),
             tuple(sorted({ids[text] for text in repeated})),
         )
     contents_added = {token["content"] for token in added}
@@ -122,8 +123,9 @@ def of_file(contents: dict[str, Any]) -> Iterator[Finding]:
     if plain:
         yield Finding(
             "flags",
-            f"{counted(plain, 'added token looks', 'added tokens look')} special and is not marked so: any text can "
-            f"contain it, and decoding without special tokens keeps it: {named(token['content'] for token in plain)}",
+            f"{counted(plain, 'added token looks', 'added tokens look')} special and is not marked so: any "
+            "text can contain it, and decoding without special tokens keeps it: "
+            + named(token["content"] for token in plain),
             tuple(sorted(token["id"] for token in plain)),
         )
     next_id = len(vocabulary)
@@ -135,8 +137,9 @@ def of_file(contents: dict[str, Any]) -> Iterator[Finding]:
     if others:
         yield Finding(
             "numbers",
-            f"{counted(others, 'added token gets', 'added tokens get')} another ID than the file says, as tokenizers "
-            f"numbers those that the model lacks from its size on: {named(token['content'] for token in others)}",
+            f"{counted(others, 'added token gets', 'added tokens get')} another ID than the file says, as "
+            "tokenizers numbers those that the model lacks from its size on: "
+            + named(token["content"] for token in others),
             tuple(sorted(token["id"] for token in others)),
         )
 
@@ -148,20 +151,20 @@ def of_encoding(encoding: Encoding, *, has_bytes: bool) -> Iterator[Finding]:
     if holes:
         yield Finding(
             "holes",
-            f"{counted(holes, 'ID has', 'IDs have')} no token, below the highest ID {encoding.n_vocab - 1}: a model "
-            "that produces one cannot be decoded",
+            f"{counted(holes, 'ID has', 'IDs have')} no token, below the highest ID {encoding.n_vocab - 1}: "
+            "a model that produces one cannot be decoded",
             tuple(holes),
         )
     single = {encoding.decode_single_token_bytes(token) for token in ids}
     missing = [byte for byte in range(256) if bytes([byte]) not in single]
     # Bytes that are in no text need no token.
-    missing = [byte for byte in missing if byte not in (0xC0, 0xC1) and byte < 0xF5]
+    missing = [byte for byte in missing if may_occur(bytes([byte]))]
     if missing and has_bytes:
         shown = ", ".join(f"0x{byte:02X}" for byte in missing[:SHOWN])
         yield Finding(
             "bytes",
-            f"{counted(missing, 'byte has', 'bytes have')} no token, so that some texts cannot be encoded, or not be "
-            f"decoded again: {shown}" + ", …" * (len(missing) > SHOWN),
+            f"{counted(missing, 'byte has', 'bytes have')} no token, so that some texts cannot be encoded, "
+            f"or not be decoded again: {shown}" + ", …" * (len(missing) > SHOWN),
         )
     model = encoding.definition.model
     try:

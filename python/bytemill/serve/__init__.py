@@ -1,7 +1,7 @@
 """Plugins for inference servers: `bytemill.serve.vllm` and `bytemill.serve.sglang`.
 
-Both accelerate the tokenizer that the server loads, with `bytemill.hf.accelerate` and a cache of prefixes. They
-do so only if an option of the server names bytemill; installing bytemill changes nothing.
+Both accelerate the tokenizer that the server loads, with `bytemill.hf.accelerate` and a cache of prefixes.
+They do so only if an option of the server names bytemill; installing bytemill changes nothing.
 """
 
 from __future__ import annotations

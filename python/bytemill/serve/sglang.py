@@ -17,7 +17,7 @@ TARGET = "sglang.srt.utils.hf_transformers.tokenizer.get_tokenizer"
 
 
 def register() -> None:
-    """Registers the hook, if `SGLANG_PLUGINS` names `bytemill`; SGLang calls this when it loads its plugins."""
+    """Registers the hook if `SGLANG_PLUGINS` names `bytemill`; SGLang calls this when it loads plugins."""
     named = os.environ.get("SGLANG_PLUGINS", "").split(",")
     if "bytemill" not in map(str.strip, named):
         return

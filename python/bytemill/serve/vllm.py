@@ -28,7 +28,7 @@ class Tokenizer:
     @classmethod
     def from_pretrained(cls, *args: Any, **options: Any) -> Any:
         """Loads a tokenizer as vLLM does, and accelerates it; same arguments and errors."""
-        from vllm.tokenizers import hf  # type: ignore[import-not-found]  # as above
+        from vllm.tokenizers import hf
 
         # `HfTokenizer` up to version 0.12, where it was a class.
         tokenizer = getattr(hf, "CachedHfTokenizer", hf.HfTokenizer).from_pretrained(*args, **options)

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGE = "guides/use-it-in.md"
-TITLES = sorted(set(re.findall(r'^```py title="(.*)"$', (ROOT / "docs" / PAGE).read_text("utf-8"), re.MULTILINE)))
+TITLES = sorted(
+    set(re.findall(r'^```py title="(.*)"$', (ROOT / "docs" / PAGE).read_text("utf-8"), re.MULTILINE))
+)
 
 
 @pytest.fixture(autouse=True)

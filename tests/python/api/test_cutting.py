@@ -450,7 +450,9 @@ def parts_by_definition(
 
 
 @every_encoding
-@given(text=any_texts, limit=st.integers(5, 30), separators=st.sampled_from([SEPARATORS, [" "], ["a", "\ud83d"]]))
+@given(
+    text=any_texts, limit=st.integers(5, 30), separators=st.sampled_from([SEPARATORS, [" "], ["a", "\ud83d"]])
+)
 @example(text="One two.\n\nThree four five six seven eight nine ten.", limit=6, separators=SEPARATORS)
 def test_parts_end_behind_separators(name: str, text: str, limit: int, separators: list[str]) -> None:
     encoding, text = bytemill.get_encoding(name), repair_surrogates(text)

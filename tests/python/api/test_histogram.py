@@ -46,7 +46,18 @@ def test_wrong_texts_are_refused() -> None:
 
 def test_pieces_are_matches_of_the_pattern() -> None:
     encoding = bytemill.get_encoding("cl100k_base")
-    assert encoding.pieces("Hello, world!  It's 12345") == ["Hello", ",", " world", "!", " ", " It", "'s", " ", "123", "45"]
+    assert encoding.pieces("Hello, world!  It's 12345") == [
+        "Hello",
+        ",",
+        " world",
+        "!",
+        " ",
+        " It",
+        "'s",
+        " ",
+        "123",
+        "45",
+    ]
     text = "a<|endoftext|>b"
     assert encoding.pieces(text, allowed_special="all") == ["a", "<|endoftext|>", "b"]
     assert encoding.pieces(text) == ["a", "<|", "endoftext", "|>", "b"]

@@ -439,7 +439,10 @@ def test_count_by_token(text_file: Path, tmp_path: Path) -> None:
     assert {int(token): count for token, count in result["counts"].items()} == {
         int(token): int(expected[token]) for token in expected.nonzero()[0]
     }
-    assert "199999" in json.loads(run("count", "--by-token", "--special", "allow", "--json", text_file).out)["counts"]
+    assert (
+        "199999"
+        in json.loads(run("count", "--by-token", "--special", "allow", "--json", text_file).out)["counts"]
+    )
     assert run("count", "--by-token", "--max", 3, other).code == 2
     assert run("count", "--by-token", tmp_path / "missing.txt").code == 2
 

@@ -39,7 +39,8 @@ def test_imports_get_bytemill_until_it_is_undone() -> None:
     assert imported("tiktoken.core").Encoding is bytemill.Encoding
     assert imported("tiktoken.load").load_tiktoken_bpe.__module__ == "bytemill.load"
     # Modules that have it already.
-    assert tiktoken.get_encoding("gpt2") is bytemill.get_encoding("gpt2")
+    found: object = tiktoken.get_encoding("gpt2")
+    assert found is bytemill.get_encoding("gpt2")
     assert isinstance(tiktoken.encoding_for_model("gpt-4o"), tiktoken.Encoding)
     bytemill.patch_tiktoken()
     bytemill.unpatch_tiktoken()
@@ -111,7 +112,9 @@ def test_tiktoken_need_not_be_installed() -> None:
 
 
 def test_importing_bytemill_changes_nothing() -> None:
-    code = "import bytemill, tiktoken; assert tiktoken is not bytemill; print(tiktoken.get_encoding.__module__)"
+    code = (
+        "import bytemill, tiktoken; assert tiktoken is not bytemill; print(tiktoken.get_encoding.__module__)"
+    )
     command: list[Any] = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own
     assert done.stdout.strip() == "tiktoken.registry"

@@ -184,7 +184,11 @@ def test_restore() -> None:
 
 def test_whether_a_tokenizer_is_accelerated() -> None:
     theirs, ours = both()
-    assert (hf.is_accelerated(theirs), hf.is_accelerated(ours), hf.is_accelerated(None)) == (False, True, False)
+    assert (hf.is_accelerated(theirs), hf.is_accelerated(ours), hf.is_accelerated(None)) == (
+        False,
+        True,
+        False,
+    )
     assert "(accelerated by bytemill)" in repr(type(ours))
     assert type(ours).__name__ == type(theirs).__name__
     assert hf.is_accelerated(copy.deepcopy(ours))

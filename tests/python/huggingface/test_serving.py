@@ -1,7 +1,7 @@
 """The plugins of vLLM and SGLang, with stand-ins for these.
 
-The servers themselves need gigabytes and a graphics processor. The stand-ins have the functions that the plugins
-call, with the names and signatures of vLLM 0.12 to 0.22 (`vllm.tokenizers`) and SGLang 0.5
+The servers themselves need gigabytes and a graphics processor. The stand-ins have the functions that the
+plugins call, with the names and signatures of vLLM 0.12 to 0.22 (`vllm.tokenizers`) and SGLang 0.5
 (`sglang.srt.plugins.hook_registry`), and make of a tokenizer what the servers make of it.
 """
 
@@ -19,7 +19,6 @@ import pytest
 
 import bytemill
 from bytemill import hf
-from bytemill.hf.accelerated import Accelerated
 from support.server_tokenizers import cached, pooled
 from support.toy_tokenizers import TEXTS, byte_level
 
@@ -63,10 +62,17 @@ class Loader:
 
     @classmethod
     def from_pretrained(
-        cls, path: Path, *args: Any, trust_remote_code: bool = False, download_dir: str | None = None, **kwargs: Any
+        cls,
+        path: Path,
+        *args: Any,
+        trust_remote_code: bool = False,
+        download_dir: str | None = None,
+        **kwargs: Any,
     ) -> Any:
         del trust_remote_code
-        return cached(transformers.AutoTokenizer.from_pretrained(path, *args, cache_dir=download_dir, **kwargs))
+        return cached(
+            transformers.AutoTokenizer.from_pretrained(path, *args, cache_dir=download_dir, **kwargs)
+        )
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, **modules: dict[str, Any]) -> None:
@@ -94,7 +100,7 @@ def test_the_mode_of_vllm(name: str, model: Path, monkeypatch: pytest.MonkeyPatc
     plugin.load()()
     tokenizer = registry.load_tokenizer("bytemill", model, trust_remote_code=False, truncation_side="left")
     expected = original(model)
-    assert isinstance(tokenizer, Accelerated)
+    assert hf.is_accelerated(tokenizer)
     assert tokenizer.truncation_side == "left"
     server = pooled(tokenizer, 2)
     for text in TEXTS:
@@ -163,5 +169,7 @@ def test_the_size_of_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BYTEMILL_PREFIX_CACHE_BYTES", "0")
     assert prefix_cache_of_process() is None
     monkeypatch.setenv("BYTEMILL_PREFIX_CACHE_BYTES", "-1")
-    with pytest.raises(ValueError, match="expected a number of bytes in the variable BYTEMILL_PREFIX_CACHE_BYTES"):
+    with pytest.raises(
+        ValueError, match="expected a number of bytes in the variable BYTEMILL_PREFIX_CACHE_BYTES"
+    ):
         prefix_cache_of_process()

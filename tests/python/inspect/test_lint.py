@@ -76,11 +76,18 @@ def test_unreachable_tokens(tmp_path: Path) -> None:
 
 def test_the_wrong_pattern_of_mistral(tmp_path: Path) -> None:
     contents = contents_of("mistral-small-2501")
-    assert LLAMA3_PATTERN in json.loads(json.dumps(contents["pre_tokenizer"]))["pretokenizers"][0]["pattern"].values()
-    contents["added_tokens"].append(added("[INST]", len(contents["model"]["vocab"]) + len(contents["added_tokens"]), special=True))
+    assert (
+        LLAMA3_PATTERN
+        in json.loads(json.dumps(contents["pre_tokenizer"]))["pretokenizers"][0]["pattern"].values()
+    )
+    contents["added_tokens"].append(
+        added("[INST]", len(contents["model"]["vocab"]) + len(contents["added_tokens"]), special=True)
+    )
     assert "pattern" in kinds(written(tmp_path, contents))
     contents = contents_of("tekken")
-    contents["added_tokens"].append(added("[INST]", len(contents["model"]["vocab"]) + len(contents["added_tokens"]), special=True))
+    contents["added_tokens"].append(
+        added("[INST]", len(contents["model"]["vocab"]) + len(contents["added_tokens"]), special=True)
+    )
     assert "pattern" not in kinds(written(tmp_path, contents))
 
 

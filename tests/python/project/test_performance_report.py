@@ -97,7 +97,7 @@ def test_the_page_of_targets_shows_what_was_measured() -> None:
 def test_pages_of_benchmarks_compare_and_do_not_judge(path: Path) -> None:
     rows = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
     words = {word.strip("* ") for row in rows for word in row.split("|")}
-    assert len(rows) > 10
+    assert len(rows) > 8
     assert not words & {"met", "missed", "target", "budget"}
 
 

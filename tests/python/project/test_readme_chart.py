@@ -144,6 +144,9 @@ def test_figures_of_the_readme_are_those_of_its_page() -> None:
         stated = f"{float(factor):.0f}" if float(factor) > 2 else factor
         assert f"{stated} times faster than {engine.strip()}" in readme
     accelerated = [value.removesuffix("x") for figure, value in values.items() if "accelerated" in figure]
-    assert f"{accelerated[0]} times faster on new text and {accelerated[1]} times faster on text it has seen" in readme
+    assert (
+        f"{accelerated[0]} times faster on new text and {accelerated[1]} times faster on text it has seen"
+        in readme
+    )
     page = (ROOT / "docs" / "benchmarks" / "readme.md").read_text(encoding="utf-8")
     assert readme_page.section() in page
