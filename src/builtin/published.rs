@@ -121,14 +121,20 @@ impl Published {
             .find(|published| published.name == name)
     }
 
-    /// Returns the special tokens with their IDs.
+    /// Returns the special tokens with their IDs, in tiktoken's order.
     pub fn special_tokens(self) -> Vec<(String, TokenId)> {
         let named = self.named.iter().map(|&(text, id)| (text.to_owned(), id));
-        let reserved = HARMONY_RESERVED.filter(|&id| {
-            let mut others = self.named.iter().filter(|(text, _)| *text != ENDOFPROMPT);
-            self.is_reserved && others.all(|&(_, other)| other != id)
-        });
-        let reserved = reserved.map(|id| (format!("<|reserved_{id}|>"), id));
-        named.chain(reserved).collect()
+        let mut tokens: Vec<(String, TokenId)> = named.collect();
+        if self.is_reserved {
+            let is_free = |id: &TokenId| {
+                let mut others = self.named.iter().filter(|(text, _)| *text != ENDOFPROMPT);
+                others.all(|(_, other)| other != id)
+            };
+            let reserved = HARMONY_RESERVED.filter(is_free);
+            tokens.extend(reserved.map(|id| (format!("<|reserved_{id}|>"), id)));
+            // Those for texts as a whole come first, the others by ID.
+            tokens[3..].sort_by_key(|&(_, id)| id);
+        }
+        tokens
     }
 }
