@@ -147,7 +147,7 @@ impl Encoding {
         Self(Arc::new(encoder))
     }
 
-    /// Returns the token IDs of a text. Special tokens in it are ordinary text, so that nobody's input becomes one.
+    /// Returns the token IDs of a text. Special tokens in it are ordinary text, so user input cannot become one.
     ///
     /// # Errors
     /// [`Error::Other`] if a pattern that needs backtracking gives up on this text; never with a published encoding.

@@ -178,9 +178,10 @@ def main(arguments: Sequence[str]) -> int:
         "versions": versions | {CANDIDATE: CANDIDATE_VERSION},
         "arguments": record.given(options, "corpus", "families", "rounds"),
     }
-    print("\n".join(report.lines(cells)))
+    # First, so that nothing that was measured is lost.
     if options.output is not None:
         record.write(options.output, head, cells=cells)
+    print("\n".join(report.lines(cells)))
     return 0 if all(cell.ids_equal for cell in cells if cell.engine == OURS) else 1
 
 

@@ -654,7 +654,7 @@ class Encoding:
         """Returns how often each token occurs in texts: for pruning a vocabulary, or for a draft model's.
 
         Args:
-            texts: The texts, as many as there are: they are read some thousand at a time.
+            texts: The texts, any number of them: they are read and encoded in batches.
             allowed_special: Same as in `count`.
             disallowed_special: Same as in `count`.
             num_threads: Same as in `count_batch`.

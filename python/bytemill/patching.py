@@ -70,17 +70,14 @@ def patch_tiktoken(*, compare: Iterable[str] = ()) -> None:
         TypeError: `compare` is a single string.
 
     Complexity:
-        That of encoding the samples. A second call compares, and changes nothing else.
+        That of encoding the samples. A second call undoes the first, and compares again.
     """
     names = list(several("compare", compare))
     with LOCK:
-        theirs = REPLACED.get("tiktoken", sys.modules.get("tiktoken"))
-        if names and theirs is None:
-            theirs = import_module("tiktoken")
-        if theirs is not None:
-            check(theirs, names)
-        if REPLACED:
-            return
+        # What is compared must be tiktoken's own.
+        unpatch_tiktoken()
+        if names or sys.modules.get("tiktoken"):
+            check(names)
         # A module that must not be imported is `None` there.
         known: Mapping[str, ModuleType | None] = sys.modules
         imported = {name: known.get(name) for name in MODULES}
@@ -111,22 +108,17 @@ def unpatch_tiktoken() -> None:
         REPLACED.clear()
 
 
-def check(theirs: ModuleType, names: list[str]) -> None:
-    """Compares the token IDs of samples with those of tiktoken itself.
+def check(names: list[str]) -> None:
+    """Compares the token IDs of samples with tiktoken's, for encodings that it has loaded and some others.
 
     Raises:
         ValueError: Some differ.
     """
     from bytemill.registry import get_encoding
 
-    registry = REPLACED.get("tiktoken.registry") or import_module(f"{theirs.__name__}.registry")
-    loaded = dict(registry.ENCODINGS)
-    original = next(
-        (value for module, name, value in ATTRIBUTES if (module, name) == (registry, "get_encoding")),
-        registry.get_encoding,
-    )
-    for name in dict.fromkeys([*loaded, *names]):
-        encoding = loaded[name] if name in loaded else original(name)
+    registry = import_module("tiktoken.registry")
+    for name in dict.fromkeys([*registry.ENCODINGS, *names]):
+        encoding = registry.get_encoding(name)
         for text in SAMPLES:
             expected = encoding.encode(text, disallowed_special=())
             if get_encoding(name).encode(text, disallowed_special=()) != expected:

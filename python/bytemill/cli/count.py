@@ -165,8 +165,7 @@ def by_token(  # noqa: PLR0913 - of the command
     cells = [
         (f"{counts[token]:,}", str(token), repr(encoding.decode_single_token_bytes(token))) for token in found
     ]
-    widths = [max((len(row[column]) for row in cells), default=0) for column in (0, 1)]
-    return "\n".join(f"{row[0]:>{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]}" for row in cells)
+    return aligned(cells)
 
 
 def check_limit(context: click.Context, tokens: int, limit: int | None) -> None:
@@ -200,5 +199,10 @@ def table(rows: Sequence[tuple[str, Counted]]) -> str:
     """Returns a table with a line for each file: tokens, bytes, name."""
     cells = [(f"{each.tokens:,}", f"{each.size:,}", printable(name)) for name, each in rows]
     cells.insert(0, ("tokens", "bytes", "file"))
-    tokens, sizes = (max(len(row[column]) for row in cells) for column in (0, 1))
-    return "\n".join(f"{row[0]:>{tokens}}  {row[1]:>{sizes}}  {row[2]}" for row in cells)
+    return aligned(cells)
+
+
+def aligned(rows: Sequence[tuple[str, str, str]]) -> str:
+    """Returns lines of three columns, of which the first two are figures."""
+    first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+    return "\n".join(f"{row[0]:>{first}}  {row[1]:>{second}}  {row[2]}" for row in rows)

@@ -146,8 +146,8 @@ def of_file(contents: dict[str, Any]) -> Iterator[Finding]:
 
 def of_encoding(encoding: Encoding, *, has_bytes: bool) -> Iterator[Finding]:
     """Yields what the tokens of an encoding say."""
-    ids = set(encoding.vocab())
-    holes = [token for token in range(encoding.n_vocab) if token not in ids]
+    vocabulary = encoding.vocab()
+    holes = [token for token in range(encoding.n_vocab) if token not in vocabulary]
     if holes:
         yield Finding(
             "holes",
@@ -155,10 +155,10 @@ def of_encoding(encoding: Encoding, *, has_bytes: bool) -> Iterator[Finding]:
             "a model that produces one cannot be decoded",
             tuple(holes),
         )
-    single = {encoding.decode_single_token_bytes(token) for token in ids}
-    missing = [byte for byte in range(256) if bytes([byte]) not in single]
+    known = set(vocabulary.values())
     # Bytes that are in no text need no token.
-    missing = [byte for byte in missing if may_occur(bytes([byte]))]
+    needed = (byte for byte in range(256) if may_occur(bytes([byte])))
+    missing = [byte for byte in needed if bytes([byte]) not in known]
     if missing and has_bytes:
         shown = ", ".join(f"0x{byte:02X}" for byte in missing[:SHOWN])
         yield Finding(
@@ -173,9 +173,9 @@ def of_encoding(encoding: Encoding, *, has_bytes: bool) -> Iterator[Finding]:
         # Another model than that of merges by rank.
         return
     # Each of the 256 bytes has a token in nearly all vocabularies, those that no text has, too.
-    tokens = [token for token in reachable.unreachable if len(encoding.decode_single_token_bytes(token)) > 1]
+    tokens = [token for token in reachable.unreachable if len(vocabulary[token]) > 1]
     if tokens:
-        texts = (visible(encoding.decode_single_token_bytes(token)) for token in tokens)
+        texts = (visible(vocabulary[token]) for token in tokens)
         yield Finding(
             "unreachable",
             f"{counted(tokens, 'token', 'tokens')} that no text becomes: {named(texts)}",

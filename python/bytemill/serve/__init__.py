@@ -14,7 +14,7 @@ from bytemill.errors import VocabularyError
 from bytemill.hf import accelerate
 from bytemill.sessions import PrefixCache
 
-__all__ = ["accelerated", "prefix_cache_of_process"]
+__all__ = ["accelerated", "new_prefix_cache"]
 
 logger = logging.getLogger(__name__)
 
@@ -23,8 +23,8 @@ SIZE = "BYTEMILL_PREFIX_CACHE_BYTES"
 DEFAULT_SIZE = 256 << 20
 
 
-def prefix_cache_of_process() -> PrefixCache | None:
-    """Returns a cache of `BYTEMILL_PREFIX_CACHE_BYTES` bytes (by default 256 MiB); `None` if that is 0.
+def new_prefix_cache() -> PrefixCache | None:
+    """Returns a new cache of `BYTEMILL_PREFIX_CACHE_BYTES` bytes (by default 256 MiB); `None` if that is 0.
 
     Raises:
         ValueError: The variable is not a number of bytes.
@@ -41,7 +41,7 @@ def accelerated(tokenizer: Any) -> Any:
     If not, it logs a warning that says why, and the server works as before.
     """
     try:
-        return accelerate(tokenizer, prefix_cache=prefix_cache_of_process())
+        return accelerate(tokenizer, prefix_cache=new_prefix_cache())
     except (TypeError, VocabularyError) as error:
         logger.warning("bytemill does not accelerate this tokenizer: %s", error)
         return tokenizer

@@ -28,6 +28,11 @@ const MAX_CLASSES: usize = 8;
 /// A bit of a code: a class of characters.
 type Class = u8;
 
+/// Returns whether a character with this code is of a class.
+fn has(code: u8, class: Class) -> bool {
+    code >> class & 1 != 0
+}
+
 /// The characters that a rule isolates.
 #[derive(Clone, Copy, Debug)]
 enum Layer {
@@ -149,7 +154,6 @@ impl Layers {
     /// a rule, and no rule before it looks across.
     pub(in crate::split) fn separates(&self, before: u32, after: u32) -> bool {
         let [before, after] = [before, after].map(|point| self.codes.code(point));
-        let has = |code: u8, class: Class| code >> class & 1 != 0;
         for layer in &self.layers {
             let (joins, parts) = match *layer {
                 Layer::Single(class) => (false, has(before | after, class)),
@@ -198,7 +202,6 @@ impl Layers {
         }
         let code = |point: Option<u32>| self.codes.code(point.expect("it is UTF-8"));
         let behind = |at: usize| (at < text.len()).then(|| code(first(&text[at..])));
-        let has = |code: u8, class: Class| code >> class & 1 != 0;
         let before = code(last(&text[..at]));
         let after = code(first(&text[at..]));
         match self.layers[above] {

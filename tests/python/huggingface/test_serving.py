@@ -163,13 +163,13 @@ def test_what_cannot_be_accelerated_is_left_alone(caplog: pytest.LogCaptureFixtu
 
 
 def test_the_size_of_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bytemill.serve import prefix_cache_of_process
+    from bytemill.serve import new_prefix_cache
 
-    assert isinstance(prefix_cache_of_process(), bytemill.PrefixCache)
+    assert isinstance(new_prefix_cache(), bytemill.PrefixCache)
     monkeypatch.setenv("BYTEMILL_PREFIX_CACHE_BYTES", "0")
-    assert prefix_cache_of_process() is None
+    assert new_prefix_cache() is None
     monkeypatch.setenv("BYTEMILL_PREFIX_CACHE_BYTES", "-1")
     with pytest.raises(
         ValueError, match="expected a number of bytes in the variable BYTEMILL_PREFIX_CACHE_BYTES"
     ):
-        prefix_cache_of_process()
+        new_prefix_cache()
