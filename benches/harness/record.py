@@ -69,6 +69,7 @@ class Figure:
         cpu_seconds: Time of all processors.
         peak_megabytes: Peak memory of the process.
         tokens: Number of tokens, or merges, or distinct pieces.
+        pieces: Number of distinct pieces that were merged.
         equal: Whether the vocabulary equals that of our counterpart; `None` if it cannot.
         ratio: Its time divided by that of our counterpart.
     """
@@ -84,6 +85,7 @@ class Figure:
     cpu_seconds: float | None = None
     peak_megabytes: float | None = None
     tokens: int | None = None
+    pieces: int | None = None
     equal: bool | None = None
     ratio: float | None = None
     error: str | None = None

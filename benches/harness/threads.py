@@ -29,6 +29,7 @@ from harness.processes import run_worker
 ENCODING = "o200k_base"
 BATCH = 2_000
 BAR = 40
+ISSUES = "https://github.com/bytemill/bytemill/issues"
 
 STREAM = "stream: batches of 2,000 documents, never seen"
 REPLAY = "batch: all documents, again"
@@ -155,6 +156,31 @@ def chart(points: Sequence[Point]) -> list[str]:
     return lines
 
 
+def table(head: dict[str, Any], points: Sequence[Point]) -> list[str]:
+    """Returns commit, machine and a Markdown table to send, with a row for each number of threads."""
+    machine = head["machine"]
+    measured = (
+        f"bytemill {bytemill.__version__}, commit {head['source']['commit']}, {head['encoding']}, on "
+        f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gigabytes']} GB, {machine['system']}, "
+        f"{machine['python']}; load before the first run: {head['load']}"
+    )
+    lines = [
+        measured,
+        "",
+        f"| threads | {' | '.join(work.partition(':')[0] for work in WORKS)} |",
+        f"|---|{'---|' * len(WORKS)}",
+    ]
+    found = {(point.threads, point.work): point for point in points}
+    for threads in sorted({point.threads for point in points}):
+        cells = []
+        for work in WORKS:
+            alone, point = found[1, work], found[threads, work]
+            speed = f"{point.bytes / point.seconds / 1e6:.0f} MB/s, {alone.seconds / point.seconds:.2f}x"
+            cells.append(f"{speed}, {point.megabytes:.0f} MB" if point.equal else "**another result**")
+        lines.append(f"| {threads} | {' | '.join(cells)} |")
+    return lines
+
+
 def parse_arguments() -> argparse.Namespace:
     """Reads the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -190,9 +216,11 @@ def main() -> int:
         measured = measure(work, threads, task)
         print("\n".join(chart(measured)), flush=True)
         points += measured
+    given = record.given(options, "corpus", "megabytes", "rounds", "vocab_size")
+    head = record.description() | {"arguments": given, "encoding": ENCODING, "load": load}
+    print("\n".join(["", f"To send the result, open an issue at {ISSUES} with this table:", ""]))
+    print("\n".join(table(head, points)))
     if options.output is not None:
-        given = record.given(options, "corpus", "megabytes", "rounds", "vocab_size")
-        head = record.description() | {"arguments": given, "encoding": ENCODING, "load": load}
         record.write(options.output, head, points=points)
     return 0 if all(point.equal for point in points) else 1
 

@@ -1,7 +1,8 @@
 """The trainers that are compared; `suites/training.toml` names our counterpart with the same vocabulary.
 
 Only installed trainers are compared. Each gets the same documents as an iterator of strings, except
-gigatoken and sentencepiece, which read files; gigatoken gets the documents with a separator between them.
+gigatoken, gigabpe and sentencepiece, which read files; gigatoken gets the documents with a separator between
+them, and gigabpe splits each line by itself.
 Patterns are in the spelling that is fastest for each engine; if an engine has only its own, this library is
 trained with that.
 """
@@ -9,6 +10,7 @@ trained with that.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +26,9 @@ SEPARATOR = "<|endoftext|>"
 
 DOCUMENT_CHARACTERS = 1 << 14
 
+# The end of a name of a pattern: each line of the text is a document.
+BY_LINE = " by line"
+
 
 class Trainer(NamedTuple):
     """One way of training.
@@ -31,7 +36,8 @@ class Trainer(NamedTuple):
     Attributes:
         distribution: Name under which it is installed.
         module: What is to be imported, which takes none of its time.
-        pattern: What it splits by: "cl100k", "gpt2", or "sentencepiece" for a model of that kind.
+        pattern: What it splits by: "cl100k", "gpt2", "gpt2 by line" if each line is a document, or
+            "sentencepiece" for a model of that kind.
         tie_break: Our tie-breaker that learns the same merges.
         work: Trains on a file to a vocabulary size with a number of threads, and returns what was trained.
             Engines without a parameter for threads follow RAYON_NUM_THREADS.
@@ -65,6 +71,12 @@ def documents(path: Path) -> Iterator[str]:
         yield rest
 
 
+def lines(path: Path) -> Iterator[str]:
+    """Yields the lines of a text file, each with its end."""
+    for document in documents(path):
+        yield from re.findall(r"[^\n]*\n|[^\n]+", document)
+
+
 def in_order(ranks: dict[bytes, int]) -> list[bytes]:
     """Returns tokens in the order of their ids."""
     return sorted(ranks, key=ranks.__getitem__)
@@ -72,14 +84,15 @@ def in_order(ranks: dict[bytes, int]) -> list[bytes]:
 
 def ours(pattern: str, tie_break: Any) -> Callable[[Path, int, int], Sequence[bytes]]:
     """Returns this library with a pattern and a tie-breaker."""
+    name, by_line = pattern.removesuffix(BY_LINE), pattern.endswith(BY_LINE)
 
     def work(path: Path, vocab_size: int, threads: int) -> list[bytes]:
         from bytemill import train
 
         encoding = train(
-            documents(path),
+            lines(path) if by_line else documents(path),
             vocab_size,
-            pattern=pattern,
+            pattern=name,
             tie_break=tie_break,
             num_threads=threads,
             progress=False,
@@ -162,6 +175,17 @@ def with_gigatoken(path: Path, vocab_size: int, _threads: int) -> list[bytes]:
     return [vocabulary[token] for token in sorted(vocabulary)]
 
 
+def with_gigabpe(path: Path, vocab_size: int, threads: int) -> list[bytes]:
+    """Its first tokens are the bytes of the text, not all 256, and it has as many more merges: left out."""
+    from bytemill.formats.data_gym import token_bytes
+
+    vocabulary: dict[str, int] = import_module("gigabpe").train_bpe(
+        [str(path)], vocab_size=vocab_size, pretokenizer="bytelevel", threads=threads
+    )[0]
+    tokens = map(token_bytes, sorted(vocabulary, key=vocabulary.__getitem__))
+    return [token for token in tokens if len(token) > 1][: vocab_size - 256]
+
+
 def sentencepiece(module: str) -> Callable[[Path, int, int], bytes]:
     """Returns SentencePiece BPE with byte fallback, by a module with its interface: the bytes of a model."""
 
@@ -208,6 +232,7 @@ OTHERS: dict[str, Callable[[Path, int, int], Any]] = {
     "rustbpe": with_rustbpe,
     "tokenizers": with_tokenizers,
     "gigatoken": with_gigatoken,
+    "gigabpe": with_gigabpe,
     "bpeasy": with_bpeasy,
     "ffbpe": with_ffbpe,
     "sentencepiece": sentencepiece("sentencepiece"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 import sys
 from collections.abc import Iterator, Sequence
@@ -46,6 +47,9 @@ class Runs:
 class Comparison:
     """Shared by all jobs: texts in files, options, and processes."""
 
+    # Texts that are no file of the corpus.
+    ADDED = ("together", "slice", "random words", "large")
+
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
         """Writes the texts to files in `folder`."""
         self.options = options
@@ -61,6 +65,8 @@ class Comparison:
         if "english" in texts and "counting" in jobs:
             name = f"english {SUITE['english_times']} times"
             self.add(name, folder / f"{name}.txt", texts["english"] * SUITE["english_times"])
+        if "pieces" in jobs:
+            self.add("random words", folder / "random words.txt", random_words(SUITE["random_words"]))
         if options.large is not None:
             # A link, so that the file written beside it stays in this folder.
             link = folder / "large.txt"
@@ -103,7 +109,7 @@ class Comparison:
 
     def corpora_of(self, job: Job) -> Iterator[str]:
         """Yields the names of the texts of a job."""
-        single = [name for name in self.texts if name not in ("together", "slice", "large")]
+        single = [name for name in self.texts if name not in self.ADDED]
         for name in job["texts"]:
             if name == "each":
                 yield from single
@@ -197,6 +203,14 @@ class Comparison:
             )
 
 
+def random_words(count: int) -> str:
+    """Returns lines of words of five to nine random letters, the same each time."""
+    generator = random.Random(0)  # noqa: S311 - a text to measure with
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = ["".join(generator.choices(letters, k=generator.randint(5, 9))) for _ in range(count)]
+    return "\n".join(" ".join(words[start : start + 12]) for start in range(0, count, 12))
+
+
 def turns(names: Sequence[str]) -> list[str]:
     """Returns the order of a round: ours, which are short, before each rival, so that load affects both."""
     ours = [name for name in names if name.startswith(OURS)]
@@ -215,5 +229,6 @@ def figure(runs: Runs, *, size: int, tokens: str, **known: Any) -> Figure:
         cpu_seconds=good.median("cpu_seconds"),
         peak_megabytes=good.median("peak_megabytes"),
         tokens=good.first(tokens),
+        pieces=good.first("unique") if tokens == "merges" else None,
         error=runs.error,
     )

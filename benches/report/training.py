@@ -66,19 +66,29 @@ def of_trainers(group: Sequence[Figure]) -> Iterator[str]:
 
 
 def of_parts(group: Sequence[Figure]) -> Iterator[str]:
-    """Yields a line for each pattern and number of threads, or processes with a part of the text each."""
-    yield "| pattern | threads | wall time | speed | peak memory |"
-    yield "|---|---|---|---|---|"
+    """Yields a line for each pattern and number of threads, or processes with a part of the text each.
+
+    Where pieces were merged, it ends with the memory for each, the interpreter's included.
+    """
+    merged = JOBS[group[0].job]["measure"] == "merge"
+    head = "| pattern | threads | wall time | speed | peak memory |"
+    yield head + merged * " distinct pieces | memory for each |"
+    yield "|---|---|---|---|---|" + merged * "---|---|"
     for each in group:
         threads = APART.removeprefix(f"{OURS}, ") if each.contender == APART else each.threads
         amount = each.bytes / 1e6 if each.job == "counting" else each.tokens
         if each.seconds is None or amount is None or each.peak_megabytes is None:
-            yield f"| {each.pattern} | {threads} | {each.error or '-'} | - | - |"
+            yield f"| {each.pattern} | {threads} | {each.error or '-'} | - | - |" + merged * " - | - |"
             continue
         rate = amount / each.seconds
         speed = f"{rate:.0f} MB/s" if each.job == "counting" else f"{rate:,.0f} merges/s"
         seconds, memory = f"{each.seconds:.3f} s", f"{each.peak_megabytes:.0f} MB"
-        yield f"| {each.pattern} | {threads} | {seconds} | {speed} | {memory} |"
+        line = f"| {each.pattern} | {threads} | {seconds} | {speed} | {memory} |"
+        if each.pieces is not None:
+            line += f" {each.pieces:,} | {each.peak_megabytes * 1e6 / each.pieces:,.0f} bytes |"
+        elif merged:
+            line += " - | - |"
+        yield line
 
 
 # --- Targets ---

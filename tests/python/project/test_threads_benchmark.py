@@ -52,6 +52,22 @@ def test_another_result_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [line.endswith("OTHER RESULT") for line in threads.chart(points)] == [False, False, False, True]
 
 
+def test_the_table_to_send_has_a_row_for_each_number_of_threads() -> None:
+    machine = {"cpu": "a CPU", "cores": 2, "memory_gigabytes": 8, "system": "Linux", "python": "CPython"}
+    head = {"machine": machine, "source": {"commit": "abc"}, "encoding": "gpt2", "load": 0.1}
+    points = [replace(POINT, work=work) for work in WORKS]
+    points += [replace(point, threads=2, seconds=0.5, equal=point.work != LONG) for point in points]
+    lines = threads.table(head, points)
+    assert "commit abc, gpt2, on a CPU, 2 cores, 8 GB" in lines[0]
+    assert lines[2:4] == [
+        "| threads | stream | batch | one long text, again | training |",
+        "|---|---|---|---|---|",
+    ]
+    assert lines[4] == "| 1 | " + " | ".join(["1 MB/s, 1.00x, 100 MB"] * 4) + " |"
+    two = "2 MB/s, 2.00x, 100 MB"
+    assert lines[5:] == [f"| 2 | {two} | {two} | **another result** | {two} |"]
+
+
 def test_the_chart_compares_with_one_thread() -> None:
     four = replace(POINT, threads=4, seconds=0.25, megabytes=130.0)
     head, first, second = threads.chart([POINT, four])

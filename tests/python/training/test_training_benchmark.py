@@ -52,7 +52,7 @@ def test_a_small_comparison(
     written = json.loads(result.read_text(encoding="utf-8"))
     assert str(tmp_path) not in result.read_text(encoding="utf-8")
     figures = written["figures"]
-    assert [figure["job"] for figure in figures] == ["large"] * 3 + ["counting"] * 6 + ["definition"] * 2
+    assert [figure["job"] for figure in figures] == ["large"] * 4 + ["counting"] * 6 + ["definition"] * 2
     counted = [(each["contender"], each["threads"]) for each in figures if each["job"] == "counting"]
     assert counted == [("bytemill", 1), ("bytemill", 2), ("bytemill, 2 processes", 2)] * 2
     assert all(figure["seconds"] > 0 and figure["peak_megabytes"] > 1 for figure in figures)
