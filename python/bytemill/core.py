@@ -1339,8 +1339,8 @@ class Encoding:
         The format is detected from the contents: `.tiktoken` (also Llama 3's and Qwen's `tiktoken.model`),
         Hugging Face's `tokenizer.json`, GPT-2's `encoder.json` and `vocab.bpe` (or `vocab.json` and
         `merges.txt`), SentencePiece's `.model`, BERT's `vocab.txt`, minbpe's `.model`, Mistral's
-        `tekken.json`, GGUF whose vocabulary is a SentencePiece model (needs the package `gguf`), and
-        `.bytemill`, which `save` writes.
+        `tekken.json`, GGUF of the kinds `llama`, `t5`, `bert` and, of known families, `gpt2` (needs the
+        package `gguf`), and `.bytemill`, which `save` writes.
 
         Args:
             path: The file (either of GPT-2's two), or a directory with one of these under its usual name. Or

@@ -118,7 +118,7 @@ def page() -> str:
         "\n## SentencePiece BPE\n",
         (
             "SentencePiece vocabularies as `tokenizer.json`. A `tokenizer.model` loads as well, and so does a GGUF file "
-            "with a tokenizer of the type `llama`.\n"
+            "of the kind `llama`.\n"
         ),
         *table(PIECE_MODELS, speeds),
         "\n## WordPiece and WordLevel\n",

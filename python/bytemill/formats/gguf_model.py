@@ -1,50 +1,53 @@
-"""The vocabulary in a GGUF file: of models of the kind `llama`, it is a SentencePiece model.
+"""The vocabulary in a GGUF file, of four kinds.
 
-The file has pieces, scores, types and the treatment of spaces, under other names than SentencePiece's own
-file. A file of another kind does not contain everything that determines token IDs: the pattern, for example,
-is in the program that runs the model. Such a file raises an error that names its kind.
+`llama` and `t5` are SentencePiece models, of the types BPE and Unigram: the file has pieces, scores, types
+and the treatment of spaces, under other names than SentencePiece's own file. `gpt2` is BPE of bytes, whose
+file has tokens and merges, and names the family whose normalizer and pattern it needs (`gguf_splitting`);
+`bert` is WordPiece, whose file has the tokens in another spelling. Both become the `tokenizer.json` of the
+same meaning. A file of another kind raises an error that names its kind.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytemill._backend import SentencePieceModel
 from bytemill._messages import import_optional
+from bytemill.definition import Loaded
 from bytemill.errors import VocabularyError
-from bytemill.formats import sentencepiece_model
-from bytemill.formats.sentencepiece_model import BPE
+from bytemill.formats import bert_vocabulary, sentencepiece_model, tokenizer_json
+from bytemill.formats.gguf_splitting import SPLITTINGS
+from bytemill.formats.json_file import Value
+from bytemill.formats.sentencepiece_model import BPE, UNIGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from bytemill.definition import Definition
-
-__all__ = ["MAGIC", "PREFIX", "definition_of", "is_gguf", "read_entries"]
-
-# What a file begins with.
-MAGIC = b"GGUF"
+__all__ = ["PREFIX", "load", "read_entries"]
 
 # What the names of the entries begin with that are read here.
 PREFIX = "tokenizer.ggml."
 
-# What the other kinds are.
+# The kinds that are read, and what the others are.
+READ = ("bert", "gpt2", "llama", "t5")
 KINDS = {
-    "gpt2": "merges of bytes; its tokenizer.json also has the pattern",
-    "bert": "WordPiece",
-    "t5": "a SentencePiece model of type Unigram",
     "rwkv": "a greedy search for the longest token",
-    "plamo2": "a SentencePiece model of type Unigram",
+    "plamo2": "a Unigram model without its own normalization",
     "none": "no vocabulary",
     "no_vocab": "no vocabulary",
 }
 
-BYTE = 6
+# Types of tokens.
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
+
+# What the words of a WordPiece vocabulary begin with, whose other tokens lose their prefix.
+WORD_START = "\u2581"
 
 
-def definition_of(entries: Mapping[str, Any], name: str, source: str) -> Definition:
-    """Returns the definition of a model.
+def load(entries: Mapping[str, Any], name: str, source: str) -> Loaded:
+    """Returns the definition of a vocabulary, with its core where that has been read.
 
     Args:
         entries: The entries of the file that begin with `PREFIX`, without that.
@@ -52,52 +55,195 @@ def definition_of(entries: Mapping[str, Any], name: str, source: str) -> Definit
         source: Where it comes from, for messages.
 
     Raises:
-        VocabularyError: It is of another kind, or damaged; the message has file and reason.
+        VocabularyError: It is of another kind or family, or damaged; the message has file and reason.
     """
-
-    def refuse(reason: str) -> NoReturn:
-        raise VocabularyError(f"{source}: {reason}")
-
+    file = Entries(entries, source)
     kind = entries.get("model")
-    if kind != "llama":
+    if kind in ("llama", "t5"):
+        contents = pieces_of(file, BPE if kind == "llama" else UNIGRAM)
+        return Loaded(sentencepiece_model.definition_of(contents, name, source))
+    if kind not in READ:
         what = f" ({KINDS[kind]})" if kind in KINDS else ""
-        refuse(f"{PREFIX}model: expected 'llama', a SentencePiece model, got {kind!r}{what}")
-    columns: list[list[Any]] = []
-    for column in ("tokens", "scores", "token_type"):
-        values = entries.get(column)
-        if not isinstance(values, list):
-            refuse(f"{PREFIX}{column}: expected a list, got {values!r}")
-        columns.append(values)
-    tokens, scores, kinds = columns
-    if not len(tokens) == len(scores) == len(kinds):
-        refuse(f"{PREFIX}tokens, scores and token_type: expected lists of one length")
-    options: dict[str, Any] = {"model_type": BPE, "byte_fallback": BYTE in kinds}
+        file.refuse("model", f"expected {', '.join(map(repr, READ))}, got {kind!r}{what}")
+    contents = merges_of(file) if kind == "gpt2" else words_of(file)
+    return tokenizer_json.load(contents, name, source)
+
+
+class Entries:
+    """The entries of a file, which raise an error that names file and entry."""
+
+    def __init__(self, entries: Mapping[str, Any], source: str) -> None:
+        """Takes the entries without their prefix."""
+        self.entries = entries
+        self.source = source
+
+    def refuse(self, entry: str, reason: str) -> NoReturn:
+        """Raises an error about an entry."""
+        raise VocabularyError(f"{self.source}: {PREFIX}{entry}: {reason}")
+
+    def columns(self, *names: str) -> list[list[Any]]:
+        """Returns lists of one length, an element for each token."""
+        found = []
+        for name in names:
+            values = self.entries.get(name)
+            if not isinstance(values, list):
+                self.refuse(name, f"expected a list, got {values!r}")
+            found.append(values)
+        if len(set(map(len, found))) > 1:
+            self.refuse(" and ".join(names), "expected lists of one length")
+        return found
+
+    def types(self) -> list[int]:
+        """Returns the type of each token; older converters gave what fills the table the type UNKNOWN."""
+        (kinds,) = self.columns("token_type")
+        unknown = self.token_id("unknown")
+        if unknown is None:
+            return kinds
+        fill = (
+            UNUSED if kind == UNKNOWN and token_id != unknown else kind for token_id, kind in enumerate(kinds)
+        )
+        return list(fill)
+
+    def token_id(self, *names: str) -> int | None:
+        """Returns the ID of a token by the first of its names that the file has."""
+        return next(
+            (found for name in names if (found := self.entries.get(f"{name}_token_id")) is not None), None
+        )
+
+    def token(self, token_id: int, tokens: list[str]) -> str:
+        """Returns the token of an ID that another entry has."""
+        if not 0 <= token_id < len(tokens):
+            self.refuse("tokens", f"expected a token {token_id}, got {len(tokens)} tokens")
+        return tokens[token_id]
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """Returns an option."""
+        return bool(self.entries.get(name, default))
+
+
+def pieces_of(file: Entries, model_type: int) -> bytes:
+    """Returns the SentencePiece model of a file of the kinds `llama` and `t5`."""
+    tokens, scores, _ = file.columns("tokens", "scores", "token_type")
+    kinds = file.types()
+    options: dict[str, Any] = {"model_type": model_type, "byte_fallback": BYTE in kinds}
     for option, entry in (("bos", "bos"), ("eos", "eos"), ("unk", "unknown"), ("pad", "padding")):
-        token_id = entries.get(f"{entry}_token_id")
+        token_id = file.token_id(entry)
         if token_id is not None:
             options[f"{option}_id"] = token_id
-    rules = {
+    rules: dict[str, Any] = {
         "name": "identity",
-        "precompiled_charsmap": bytes(entries.get("precompiled_charsmap", b"")),
-        "add_dummy_prefix": entries.get("add_space_prefix", True),
-        "remove_extra_whitespaces": entries.get("remove_extra_whitespaces", False),
+        "precompiled_charsmap": bytes(file.entries.get("precompiled_charsmap", b"")),
+        "add_dummy_prefix": file.flag("add_space_prefix", default=True),
+        "remove_extra_whitespaces": file.flag("remove_extra_whitespaces", default=False),
         "escape_whitespaces": True,
     }
     try:
         pieces = list(zip(tokens, scores, kinds, strict=True))
-        contents = SentencePieceModel.build(pieces, options, rules).serialize()
+        return SentencePieceModel.build(pieces, options, rules).serialize()
     except (ValueError, TypeError) as error:
-        refuse(str(error))
-    return sentencepiece_model.definition_of(contents, name, source)
+        raise VocabularyError(f"{file.source}: {error}") from error
+
+
+def merges_of(file: Entries) -> bytes:
+    """Returns the `tokenizer.json` of a file of the kind `gpt2`."""
+    family = file.entries.get("pre")
+    if family not in SPLITTINGS:
+        known = ", ".join(sorted(SPLITTINGS))
+        file.refuse("pre", f"expected the name of a family whose pattern is known ({known}), got {family!r}")
+    splitting = SPLITTINGS[family]
+    tokens, _ = file.columns("tokens", "token_type")
+    kinds = file.types()
+    (merges,) = file.columns("merges")
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    added = [
+        {"id": token_id, "content": text, "special": kinds[token_id] != USER_DEFINED, **flags}
+        for token_id, text in enumerate(tokens)
+        if kinds[token_id] in (UNKNOWN, CONTROL, USER_DEFINED)
+    ]
+    check_distinct(file, tokens)
+    vocab = {text: token_id for token_id, text in enumerate(tokens) if kinds[token_id] != UNUSED}
+    contents = {
+        "added_tokens": added,
+        **splitting.components(),
+        "post_processor": template(file, tokens),
+        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+        "model": {
+            "type": "BPE",
+            "vocab": vocab,
+            "merges": merges,
+            "ignore_merges": splitting.ignores_merges,
+            **dict.fromkeys(("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix")),
+            **dict.fromkeys(("fuse_unk", "byte_fallback"), False),
+        },
+    }
+    return json.dumps(contents, ensure_ascii=False).encode()
+
+
+def template(file: Entries, tokens: list[str]) -> dict[str, Any] | None:
+    """Returns the component that adds tokens around texts, if the file says so."""
+    parts: list[dict[str, Any]] = [{"Sequence": {"id": "A", "type_id": 0}}]
+    special: dict[str, Any] = {}
+    for entry in ("bos", "eos"):
+        token_id = file.token_id(entry)
+        if token_id is not None and file.flag(f"add_{entry}_token", default=False):
+            text = file.token(token_id, tokens)
+            special[text] = {"id": text, "ids": [token_id], "tokens": [text]}
+            parts.insert(0 if entry == "bos" else len(parts), {"SpecialToken": {"id": text, "type_id": 0}})
+    second = [
+        {kind: {"id": part["id"].replace("A", "B") if kind == "Sequence" else part["id"], "type_id": 1}}
+        for each in parts
+        for kind, part in each.items()
+    ]
+    if not special:
+        return None
+    return {"type": "TemplateProcessing", "single": parts, "pair": parts + second, "special_tokens": special}
+
+
+def words_of(file: Entries) -> bytes:
+    """Returns the `tokenizer.json` of a file of the kind `bert`."""
+    tokens, _ = file.columns("tokens", "token_type")
+    kinds = file.types()
+    words = [word(text, kind) for text, kind in zip(tokens, kinds, strict=True)]
+    check_distinct(file, words)
+    lowercase = file.entries.get("normalizer.lowercase")
+    upper = next((each for each in words if each != each.lower() and not each.startswith("[")), None)
+    if lowercase is None and upper is not None:
+        file.refuse("normalizer.lowercase", f"expected true or false, as the word {upper!r} is in upper case")
+    config: dict[str, Any] = {
+        "do_lower_case": lowercase is not False,
+        "strip_accents": file.entries.get("normalizer.strip_accents"),
+    }
+    for name, entries in (
+        ("pad", ["padding"]),
+        ("unk", ["unknown"]),
+        ("cls", ["cls", "bos"]),
+        ("sep", ["seperator", "eos"]),  # as the format spells it
+        ("mask", ["mask"]),
+    ):
+        token_id = file.token_id(*entries)
+        if token_id is not None:
+            config[f"{name}_token"] = file.token(token_id, words)
+    contents = "\n".join(words).encode()
+    return bert_vocabulary.tokenizer_of(contents, Value(config, file.source, PREFIX), file.source)
+
+
+def word(text: str, kind: int) -> str:
+    """Returns a token of WordPiece as `vocab.txt` has it."""
+    if kind in (UNKNOWN, CONTROL, UNUSED) or (text.startswith("[") and text.endswith("]")):
+        return text
+    return text[1:] if text.startswith(WORD_START) and text != WORD_START else f"##{text}"
+
+
+def check_distinct(file: Entries, tokens: list[str]) -> None:
+    """Raises `VocabularyError` if a token occurs twice, of which a `tokenizer.json` has the last."""
+    ids: dict[str, int] = {}
+    for token_id, text in enumerate(tokens):
+        first = ids.setdefault(text, token_id)
+        if first != token_id:
+            file.refuse("tokens", f"expected each token once, got {text!r} at {first} and {token_id}")
 
 
 # The entries of a GGUF file about its vocabulary, read by the package `gguf`.
-
-
-def is_gguf(file: Path) -> bool:
-    """Returns whether a file is one of GGUF, by its first bytes; it may be larger than memory."""
-    with file.open("rb") as start:
-        return start.read(len(MAGIC)) == MAGIC
 
 
 def read_entries(file: Path) -> dict[str, Any]:

@@ -24,6 +24,7 @@ __all__ = [
     "BPE",
     "DEFAULT_RULES",
     "MODEL_TYPES",
+    "UNIGRAM",
     "definition_of",
     "first_merges",
     "format_pieces",
@@ -34,9 +35,9 @@ __all__ = [
     "reference_of",
 ]
 
-# The type of a model that merges pairs, as a number in model files; the names of the types from 1 on; and the
-# default rules of normalization.
-BPE = 2
+# The types of models that score segmentations and that merge pairs, as numbers in model files; the names of
+# all types, from 1 on; and the default rules of normalization.
+UNIGRAM, BPE = 1, 2
 MODEL_TYPES = ("unigram", "bpe", "word", "char")
 DEFAULT_RULES = "nmt_nfkc"
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from bytemill._messages import named
 from bytemill.definition import Definition, Loaded
 from bytemill.errors import VocabularyError
-from bytemill.formats.gguf_model import is_gguf, read_entries
 from bytemill.patterns import GPT2_PATTERN, WHOLE_TEXT_PATTERN, described_pattern, resolve_pattern
 
 if TYPE_CHECKING:
@@ -115,10 +114,10 @@ def warn_of_template(definition: Definition, source: str) -> None:
 def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a file of any format; same errors as `read`."""
     source = str(file)
-    if is_gguf(file):
+    if begins_with(file, b"GGUF"):
         from bytemill.formats import gguf_model
 
-        return Loaded(gguf_model.definition_of(read_entries(file), name, source))
+        return gguf_model.load(gguf_model.read_entries(file), name, source)
     contents = file.read_bytes()
     if not contents:
         raise VocabularyError(f"{file}: expected a vocabulary, and the file is empty")
@@ -137,6 +136,12 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
     if start.startswith(b"#version") or file.name in dict(PAIR_NAMES):
         return Loaded(parse_pair(file, contents, None, name, pattern))
     return parse_by_looks(file, contents, name, pattern)
+
+
+def begins_with(file: Path, magic: bytes) -> bool:
+    """Returns whether a file begins with some bytes; it may be larger than memory."""
+    with file.open("rb") as start:
+        return start.read(len(magic)) == magic
 
 
 def parse_by_looks(file: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
