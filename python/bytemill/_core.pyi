@@ -309,6 +309,11 @@ class CoreBPE:
     # Returns text and the offset of each token in characters, by a decoder of a `tokenizer.json` that does
     # more than to join the bytes of tokens; otherwise `None`.
     def decode_with_offsets(self, tokens: Sequence[int], /) -> tuple[str, list[int]] | None: ...
+    # Decodes an id of each of several streams, behind the bytes that each holds back; returns the texts, and
+    # the bytes that are held back then.
+    def continue_texts(
+        self, held: list[bytes], tokens: Sequence[int], /
+    ) -> tuple[list[str], list[bytes]]: ...
     # Starts a stream, if the encoding decodes by the rules of a `tokenizer.json` beyond joining bytes.
     def text_stream(self) -> TextStream | None: ...
 
@@ -335,11 +340,11 @@ class CoreBPE:
     # whether whole pieces have to be looked up first.
     def model_entries(self, others: dict[str, int], /) -> tuple[str, bool]: ...
 
-# Ids that come one by one; `finish` returns the rest and starts a new text. An error changes nothing.
+# Ids that come one by one. `push` returns text and the stream after them, `finish` the rest and a new one.
 @final
 class TextStream:
-    def push(self, tokens: Sequence[int], /) -> str: ...
-    def finish(self) -> str: ...
+    def push(self, tokens: Sequence[int], /) -> tuple[str, Self]: ...
+    def finish(self) -> tuple[str, Self]: ...
 
 # A cache of the ids that texts begin with. `stats` returns hits, misses, reused bytes, bytes and entries.
 @final

@@ -51,7 +51,6 @@ from bytemill.special import (
     raise_disallowed,
     resolve_for_core,
 )
-from bytemill.streaming import StreamDecoder
 
 if TYPE_CHECKING:
     import os
@@ -69,6 +68,7 @@ if TYPE_CHECKING:
     from bytemill.formats.tokenizer_json import HuggingFaceTokenizer
     from bytemill.results import ArrowArray, ArrowStream
     from bytemill.source import Source
+    from bytemill.streaming import StreamDecoder
 
 __all__ = ["TIER", "UNICODE_VERSION", "Encoding", "__version__", "set_process_cache_limit"]
 
@@ -1043,7 +1043,7 @@ class Encoding:
         for instance, becomes characters only if all of them are valid. Text that may still change is held
         back.
         """
-        return self._source.stream_decoder(self._core_bpe, errors) or StreamDecoder(self, errors)
+        return self._source.stream_decoder(self._core_bpe, errors)
 
     def decode_batch(
         self, batch: Iterable[Sequence[int]], *, errors: str = "replace", num_threads: int = 8

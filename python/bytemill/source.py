@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 from bytemill._arguments import check_type
 from bytemill.errors import VocabularyError
 from bytemill.results import PieceExplanation
-from bytemill.streaming import SentencePieceStreamDecoder, TextStreamDecoder
+from bytemill.streaming import (
+    CoreStreamDecoder,
+    SentencePieceStreamDecoder,
+    StreamDecoder,
+    TextStreamDecoder,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -55,12 +60,9 @@ class Source:
         del special_ids
         return joined(tokens_bytes(core, tokens))
 
-    def stream_decoder(
-        self, core: CoreBPE, errors: str
-    ) -> TextStreamDecoder | SentencePieceStreamDecoder | None:
-        """Returns the decoder of a stream, or `None` if joining the bytes of tokens is all it needs."""
-        del core, errors
-        return None
+    def stream_decoder(self, core: CoreBPE, errors: str) -> StreamDecoder:
+        """Returns `Encoding.stream_decoder`; here, joining the bytes of tokens is all it needs."""
+        return CoreStreamDecoder(core, errors)
 
     def explain(self, core: CoreBPE, text: str, ranks: dict[bytes, int]) -> list[PieceExplanation]:
         """Returns `Encoding.explain` of a text."""
@@ -133,9 +135,7 @@ class ModelSource(Source):
                 removed -= 1
         return joined(parts)
 
-    def stream_decoder(
-        self, core: CoreBPE, errors: str
-    ) -> TextStreamDecoder | SentencePieceStreamDecoder | None:
+    def stream_decoder(self, core: CoreBPE, errors: str) -> StreamDecoder:
         return SentencePieceStreamDecoder(core, errors)
 
     def explain(self, core: CoreBPE, text: str, ranks: dict[bytes, int]) -> list[PieceExplanation]:
@@ -174,11 +174,11 @@ class FileSource(Source):
         decoded = core.decode_with_offsets(tokens)
         return super().decode_with_offsets(core, tokens, special_ids) if decoded is None else decoded
 
-    def stream_decoder(
-        self, core: CoreBPE, errors: str
-    ) -> TextStreamDecoder | SentencePieceStreamDecoder | None:
+    def stream_decoder(self, core: CoreBPE, errors: str) -> StreamDecoder:
         stream = core.text_stream()
-        return None if stream is None else TextStreamDecoder(stream, errors)
+        if stream is None:
+            return super().stream_decoder(core, errors)
+        return TextStreamDecoder(stream, errors)
 
 
 RANKS = Source()

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import codecs
 from operator import index
-from typing import TYPE_CHECKING, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex
+
+from bytemill._arguments import check_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["SentencePieceStreamDecoder", "StreamDecoder", "TextStreamDecoder"]
+    from typing_extensions import Self
+
+    from bytemill._backend import CoreBPE
+
+__all__ = ["CoreStreamDecoder", "SentencePieceStreamDecoder", "StreamDecoder", "TextStreamDecoder"]
 
 # As "replace", but for each byte by itself, as SentencePiece does.
 REPLACE_EACH_BYTE = "bytemill.replace_each_byte"
@@ -40,7 +46,9 @@ class StreamDecoder:
         """
         codecs.lookup_error(errors)
         self._decoder = decoder
-        self._text = codecs.getincrementaldecoder("utf-8")(errors)
+        self._errors = errors
+        # The bytes held back.
+        self._state: Any = b""
 
     def push(self, tokens: SupportsIndex | Sequence[int]) -> str:
         """Adds one or several token IDs, and returns the text that they complete, which may be empty.
@@ -51,7 +59,49 @@ class StreamDecoder:
             UnknownTokenError, OverflowError, TypeError: Same as `Encoding.decode_bytes`.
             UnicodeDecodeError: The bytes are not UTF-8 and `errors` is "strict".
         """
-        return self._text.decode(self._decoder.decode_bytes(ids_of(tokens)))
+        text, self._state = self._pushed(ids_of(tokens))
+        return text
+
+    @staticmethod
+    def push_batch(
+        streams: Sequence[StreamDecoder], tokens: Iterable[SupportsIndex | Sequence[int]]
+    ) -> list[str]:
+        """Adds token IDs to several streams, such as those of all requests of a server after each step.
+
+        After an error all streams are in the state before the call.
+
+        Args:
+            streams: Different streams, which may be of different encodings.
+            tokens: For each stream, in the same order, one or several token IDs; an array of one ID for each,
+                for example.
+
+        Returns:
+            For each stream the text that its token IDs complete, which may be empty.
+
+        Raises:
+            ValueError: A stream occurs twice, or there are more or fewer streams than elements of `tokens`.
+            UnknownTokenError, OverflowError, TypeError, UnicodeDecodeError: Same as `push`.
+        """
+        if len(set(map(id, streams))) < len(streams):
+            raise ValueError("expected different streams, got one of them twice")
+        tokens = tokens if hasattr(tokens, "__len__") else list(tokens)
+        together = pushed_together(streams, tokens)
+        if together is None:
+            for stream in streams:
+                check_type("streams", stream, StreamDecoder)
+            each = zip(streams, tokens, strict=True)
+            pushed = [stream._pushed(ids_of(ids)) for stream, ids in each]  # noqa: SLF001 - of this class
+            together = [text for text, _ in pushed], [state for _, state in pushed]
+        texts, states = together
+        for stream, state in zip(streams, states, strict=True):
+            stream._state = state  # noqa: SLF001 - of this class
+        return texts
+
+    def _pushed(self, ids: Sequence[int]) -> tuple[str, Any]:
+        """Returns the text that IDs complete, and the state after them."""
+        data = self._state + self._decoder.decode_bytes(ids)
+        text, used = codecs.utf_8_decode(data, self._errors, False)  # noqa: FBT003 - not the end
+        return text, data[used:]
 
     def flush(self) -> str:
         """Ends the stream and returns the text of the bytes held back. A new stream may follow.
@@ -59,10 +109,33 @@ class StreamDecoder:
         Raises:
             UnicodeDecodeError: A character is incomplete and `errors` is "strict".
         """
-        try:
-            return self._text.decode(b"", final=True)
-        finally:
-            self._text.reset()
+        data, self._state = self._state, b""
+        return codecs.utf_8_decode(data, self._errors, True)[0]  # noqa: FBT003 - the end
+
+
+class CoreStreamDecoder(StreamDecoder):
+    """The stream decoder of an encoding whose tokens are bytes, many of which go on in one call."""
+
+    def __init__(self, core: CoreBPE, errors: str = "replace") -> None:
+        """Starts a stream; same arguments and errors as `StreamDecoder`."""
+        super().__init__(core, errors)
+        self.core = core if errors == "replace" else None
+
+
+def pushed_together(
+    streams: Sequence[StreamDecoder],
+    tokens: Any,  # noqa: ANN401 - IDs, arrays of them, or anything
+) -> tuple[list[str], list[Any]] | None:
+    """Returns texts and states after one ID for each stream, if one call of a core gives them."""
+    cores = {stream.core if isinstance(stream, CoreStreamDecoder) else None for stream in streams}
+    core = cores.pop() if len(cores) == 1 else None
+    if core is None:
+        return None
+    try:
+        return core.continue_texts([stream._state for stream in streams], tokens)  # noqa: SLF001 - of its base
+    except (TypeError, ValueError):
+        # Several IDs for a stream; or a mistake, which is told for each.
+        return None
 
 
 class DecodesFurther(DecodesBytes, Protocol):
@@ -82,37 +155,39 @@ class SentencePieceStreamDecoder(StreamDecoder):
     def __init__(self, decoder: DecodesFurther, errors: str = "replace") -> None:
         """Starts a stream; same arguments and errors as `StreamDecoder`."""
         super().__init__(decoder, errors)
-        self._errors = REPLACE_EACH_BYTE if errors == "replace" else errors
-        # Ids whose bytes are not yet text: those of an incomplete character, or at the start, of none.
-        self._pending: list[int] = []
-        self._has_text = False
+        if errors == "replace":
+            self._errors = REPLACE_EACH_BYTE
+        # The ids whose bytes are not yet text: those of an incomplete character, or at the start, of none;
+        # and whether there has been text.
+        self._state = [], False
 
-    def push(self, tokens: SupportsIndex | Sequence[int]) -> str:
-        """Adds one or several token IDs; same as `StreamDecoder.push`."""
-        ids = [*self._pending, *ids_of(tokens)]
-        decode = self._decoder.decode_further_bytes if self._has_text else self._decoder.decode_bytes
-        data = decode(ids)
+    def _pushed(self, ids: Sequence[int]) -> tuple[str, Any]:
+        pending, has_text = self._state
+        ids = [*pending, *ids]
+        data = self._decode(ids)
         kept = incomplete_bytes(data)
         text = data[: len(data) - kept].decode("utf-8", self._errors)
-        self._has_text = self._has_text or bool(data)
+        has_text = has_text or bool(data)
         # Each byte of an incomplete character is that of an id of its own.
-        self._pending = ids[len(ids) - kept :] if self._has_text else ids
-        return text
+        return text, (ids[len(ids) - kept :] if has_text else ids, has_text)
+
+    def _decode(self, ids: Sequence[int]) -> bytes:
+        """Returns the bytes of ids after those that have become text."""
+        return self._decoder.decode_further_bytes(ids) if self._state[1] else self._decoder.decode_bytes(ids)
 
     def flush(self) -> str:
         """Ends the stream; same as `StreamDecoder.flush`."""
-        decode = self._decoder.decode_further_bytes if self._has_text else self._decoder.decode_bytes
-        data = decode(self._pending)
-        self._pending, self._has_text = [], False
+        data = self._decode(self._state[0])
+        self._state = [], False
         return data.decode("utf-8", self._errors)
 
 
 class DecodesTexts(Protocol):
-    """A stream of the core."""
+    """A stream of the core, which calls leave as it is."""
 
-    def push(self, tokens: Sequence[int], /) -> str: ...
+    def push(self, tokens: Sequence[int], /) -> tuple[str, Self]: ...
 
-    def finish(self) -> str: ...
+    def finish(self) -> tuple[str, Self]: ...
 
 
 class TextStreamDecoder(StreamDecoder):
@@ -124,15 +199,17 @@ class TextStreamDecoder(StreamDecoder):
     def __init__(self, stream: DecodesTexts, errors: str = "replace") -> None:
         """Starts a stream; same errors as `StreamDecoder`."""
         codecs.lookup_error(errors)
-        self._stream = stream
+        self._state = stream
 
-    def push(self, tokens: SupportsIndex | Sequence[int]) -> str:
-        """Adds one or several token IDs; same as `StreamDecoder.push`."""
-        return self._stream.push(ids_of(tokens))
+    def _pushed(self, ids: Sequence[int]) -> tuple[str, Any]:
+        stream: DecodesTexts = self._state
+        return stream.push(ids)
 
     def flush(self) -> str:
         """Ends the stream; same as `StreamDecoder.flush`."""
-        return self._stream.finish()
+        stream: DecodesTexts = self._state
+        text, self._state = stream.finish()
+        return text
 
 
 def ids_of(tokens: SupportsIndex | Sequence[int]) -> Sequence[int]:

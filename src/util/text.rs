@@ -45,6 +45,19 @@ impl<T: AsRef<str>> Text for T {
     }
 }
 
+/// Returns how many bytes at the end begin a character and do not end it.
+pub fn incomplete_bytes(bytes: &[u8]) -> usize {
+    let tail = &bytes[bytes.len().saturating_sub(3)..];
+    (1..=tail.len())
+        .rev()
+        .find(|&length| {
+            let end = &tail[tail.len() - length..];
+            std::str::from_utf8(end)
+                .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+        })
+        .unwrap_or(0)
+}
+
 /// Bytes that need not be UTF-8. The thread that encodes them validates them.
 #[derive(Clone, Copy, Debug)]
 pub struct RawText<'a>(pub &'a [u8]);

@@ -1,20 +1,19 @@
 //! Decodes ids to bytes and text.
 
-use std::sync::{Mutex, PoisonError};
-
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreBpe;
 use crate::encode::tokenizer_json::TextStream;
 use crate::error::DecodeError;
-use crate::python::error::guarded;
+use crate::python::error::{UnknownTokenError, guarded};
 use crate::python::ids::TokenIds;
 use crate::python::objects::{new_bytes, new_list};
 use crate::python::runtime::{run, threads_for};
 use crate::python::strings::new_string;
 use crate::token::TokenId;
-use crate::util::text::with_each_byte_replaced;
+use crate::util::text::{incomplete_bytes, with_each_byte_replaced};
 use crate::util::{memory, parallel};
 
 /// Bytes of work that decoding an id counts as.
@@ -47,6 +46,45 @@ impl CoreBpe {
             let ids = ids.as_slice()?;
             let decoded = run(py, ids.len() * BYTES_PER_ID, || self.decoded(ids, errors))?;
             self.string(py, &decoded, errors)
+        })
+    }
+
+    /// Decodes an id of each of several streams, behind the bytes that each holds back: the texts that they complete, where
+    /// what is not UTF-8 is replaced, and the bytes that they hold back then.
+    #[pyo3(signature = (held, tokens, /))]
+    fn continue_texts<'py>(
+        &self,
+        held: &Bound<'py, PyList>,
+        tokens: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
+        guarded(|| {
+            let py = tokens.py();
+            let ids = TokenIds::from_py(tokens)?;
+            let ids = ids.as_slice()?;
+            if ids.len() != held.len() {
+                let (given, streams) = (ids.len(), held.len());
+                let message =
+                    format!("expected a token for each of {streams} streams, got {given}");
+                return Err(PyValueError::new_err(message));
+            }
+            let mut bytes = Vec::new();
+            let mut texts = memory::vec_with_capacity(ids.len());
+            let mut rests = memory::vec_with_capacity(ids.len());
+            for (held, &id) in held.iter().zip(ids) {
+                let held = held.cast::<PyBytes>()?;
+                let token = self.encoder.token_bytes(id);
+                let token = token.ok_or_else(|| UnknownTokenError::new_err(id.to_string()))?;
+                bytes.clear();
+                bytes.extend_from_slice(held.as_bytes());
+                bytes.extend_from_slice(token);
+                let (whole, rest) = bytes.split_at(bytes.len() - incomplete_bytes(&bytes));
+                texts.push(new_string(py, &String::from_utf8_lossy(whole))?);
+                rests.push(new_bytes(py, rest)?);
+            }
+            Ok((
+                new_list(py, texts.into_iter().map(Ok))?,
+                new_list(py, rests.into_iter().map(Ok))?,
+            ))
         })
     }
 
@@ -97,7 +135,7 @@ impl CoreBpe {
     fn text_stream(slf: &Bound<'_, Self>) -> Option<CoreTextStream> {
         Some(CoreTextStream {
             core: slf.clone().unbind(),
-            stream: Mutex::new(slf.get().encoder.text_stream()?),
+            stream: slf.get().encoder.text_stream()?,
         })
     }
 }
@@ -171,60 +209,61 @@ fn decoded_rows<R: Send + Sync>(
 // The class `TextStream`: ids that arrive one after the other, by a decoder that needs the texts of
 // tokens.
 
-/// A stream with its encoding.
+/// The state of a stream, with its encoding.
 #[pyclass(name = "TextStream", module = "bytemill._core", frozen)]
 pub(in crate::python) struct CoreTextStream {
     core: Py<CoreBpe>,
-    stream: Mutex<TextStream>,
+    stream: TextStream,
 }
 
 #[pymethods]
 impl CoreTextStream {
+    /// Returns the text that ids complete, and the stream after them.
     #[pyo3(signature = (tokens, /))]
-    fn push<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+    fn push<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyString>, Self)> {
         guarded(|| {
+            let py = tokens.py();
             let ids = TokenIds::from_py(tokens)?;
-            let (text, stream) = self.pushed(tokens.py(), ids.as_slice()?, false)?;
-            self.replace(stream);
-            new_string(tokens.py(), &text)
+            let mut stream = self.stream.clone();
+            let text = self.text(py, &mut stream, ids.as_slice()?, false)?;
+            Ok((new_string(py, &text)?, self.with(py, stream)))
         })
     }
 
-    /// Returns the rest, and starts a new text.
-    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+    /// Returns the rest, and the stream of a new text.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyString>, Self)> {
         guarded(|| {
-            let (text, _) = self.pushed(py, &[], true)?;
-            let stream = self.core.get().encoder.text_stream();
-            self.replace(stream.expect("there was one"));
-            new_string(py, &text)
+            let text = self.text(py, &mut self.stream.clone(), &[], true)?;
+            let start = self.core.get().encoder.text_stream();
+            Ok((
+                new_string(py, &text)?,
+                self.with(py, start.expect("there was one")),
+            ))
         })
     }
 }
 
 impl CoreTextStream {
-    /// Returns the text that ids complete, and the stream behind them.
-    fn pushed(
-        &self,
-        py: Python<'_>,
-        ids: &[TokenId],
-        is_end: bool,
-    ) -> PyResult<(String, TextStream)> {
-        let encoder = &self.core.get().encoder;
-        let mut stream = self
-            .stream
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let text = run(py, ids.len() * BYTES_PER_ID, || {
-            let mut text = String::new();
-            let each = |(character, _)| text.push(character);
-            encoder.push_ids(&mut stream, ids, is_end, each)?;
-            Ok::<_, DecodeError>(text)
-        })?;
-        Ok((text, stream))
+    fn with(&self, py: Python<'_>, stream: TextStream) -> Self {
+        Self {
+            core: self.core.clone_ref(py),
+            stream,
+        }
     }
 
-    fn replace(&self, stream: TextStream) {
-        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = stream;
+    fn text(
+        &self,
+        py: Python<'_>,
+        stream: &mut TextStream,
+        ids: &[TokenId],
+        is_end: bool,
+    ) -> PyResult<String> {
+        let encoder = &self.core.get().encoder;
+        run(py, ids.len() * BYTES_PER_ID, || {
+            let mut text = String::new();
+            let each = |(character, _)| text.push(character);
+            encoder.push_ids(stream, ids, is_end, each)?;
+            Ok::<_, DecodeError>(text)
+        })
     }
 }

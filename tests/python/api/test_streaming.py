@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 import bytemill
 from bytemill import StreamDecoder, UnknownTokenError
+from support import sentencepiece
+from support.open_models import encoding_of
 from support.strategies import any_bytes, texts
 from support.texts import ADVERSARIAL, multilingual
 
@@ -124,3 +126,95 @@ def test_an_error_leaves_the_stream_as_it_was(encoding: bytemill.Encoding) -> No
 def test_an_unknown_way_to_handle_errors(encoding: bytemill.Encoding) -> None:
     with pytest.raises(LookupError, match="mistake"):
         encoding.stream_decoder("mistake")
+
+
+def streams_of(encoding: bytemill.Encoding, count: int, errors: str = "replace") -> list[StreamDecoder]:
+    return [encoding.stream_decoder(errors) for _ in range(count)]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, iter])
+def test_a_batch_is_the_same_as_each_stream_alone(encoding: bytemill.Encoding, kind: Any) -> None:
+    rows = [
+        encoding.encode_ordinary(text) for text in (FAMILY, "hi " + FAMILY, "a" * 40, multilingual(3, 60))
+    ]
+    alone, together = streams_of(encoding, len(rows)), streams_of(encoding, len(rows))
+    for step in zip(*rows, strict=False):
+        expected = [stream.push(token) for stream, token in zip(alone, step, strict=True)]
+        assert StreamDecoder.push_batch(together, kind(step)) == expected
+    rests: list[Any] = [row[min(map(len, rows)) :] for row in rows]
+    expected = [stream.push(rest) for stream, rest in zip(alone, rests, strict=True)]
+    assert StreamDecoder.push_batch(together, rests) == expected
+    assert [stream.flush() for stream in together] == [stream.flush() for stream in alone]
+    assert StreamDecoder.push_batch([], []) == []
+
+
+@pytest.mark.parametrize("name", ["gpt2", "o200k_base"])
+@given(rows=st.lists(any_bytes, min_size=1, max_size=4))
+def test_any_bytes_in_a_batch(name: str, rows: list[bytes]) -> None:
+    encoding = bytemill.get_encoding(name)
+    ids = [[encoding.encode_single_token(bytes([byte])) for byte in data] for data in rows]
+    streams = streams_of(encoding, len(rows))
+    shortest = min(map(len, rows))
+    received = [StreamDecoder.push_batch(streams, step) for step in zip(*ids, strict=False)]
+    received += [[stream.flush() for stream in streams]]
+    texts = ["".join(parts) for parts in zip(*received, strict=True)]
+    assert texts == [encoding.decode(row[:shortest]) for row in ids]
+
+
+def all_kinds() -> list[bytemill.Encoding]:
+    """Returns encodings whose streams are of each class."""
+    words = encoding_of("bert-uncased")
+    model = bytemill.Encoding.from_file(sentencepiece.published_path("mistral-v3") or "")
+    return [bytemill.get_encoding("o200k_base"), model, words, encoding_of("llama-2")]
+
+
+def test_a_batch_of_several_encodings() -> None:
+    kinds = all_kinds()
+    assert len({type(each.stream_decoder()) for each in kinds}) == 3
+    texts = ["hello \U0001f600 na\xefve", " a  b", "\u4f60\u597d"]
+    rows = [(each, each.encode_ordinary(text)) for each in kinds for text in texts]
+    streams = [each.stream_decoder() for each, _ in rows]
+    received = [""] * len(rows)
+    for step in range(max(len(ids) for _, ids in rows)):
+        parts = StreamDecoder.push_batch(streams, [ids[step : step + 1] for _, ids in rows])
+        received = [text + part for text, part in zip(received, parts, strict=True)]
+    received = [text + stream.flush() for text, stream in zip(received, streams, strict=True)]
+    assert received == [each.decode(ids) for each, ids in rows]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_an_error_in_a_batch_leaves_all_streams_as_they_were(number: int) -> None:
+    kinds = all_kinds()
+    streams = [each.stream_decoder("strict") for each in kinds]
+    rows = [each.encode_ordinary("hello \U0001f600 world") for each in kinds]
+    received = StreamDecoder.push_batch(streams, [row[:3] for row in rows])
+    wrong: list[Any] = [row[3:] for row in rows]
+    mistakes: list[tuple[Any, type[Exception]]] = [
+        (2**31, UnknownTokenError),
+        (-1, OverflowError),
+        ("a", TypeError),
+        (None, TypeError),
+    ]
+    for value, error in mistakes:
+        with pytest.raises(error):
+            StreamDecoder.push_batch(streams, [*wrong[:number], value, *wrong[number + 1 :]])
+    for short in (wrong[:-1], [*wrong, 5]):
+        with pytest.raises(ValueError, match=r"zip\(\)"):
+            StreamDecoder.push_batch(streams, short)
+    with pytest.raises(ValueError, match="expected different streams, got one of them twice"):
+        StreamDecoder.push_batch([*streams, streams[number]], [*wrong, 5])
+    rest = StreamDecoder.push_batch(streams, wrong)
+    texts = [a + b + stream.flush() for a, b, stream in zip(received, rest, streams, strict=True)]
+    assert texts == [each.decode(row) for each, row in zip(kinds, rows, strict=True)]
+
+
+def test_bytes_that_are_no_text_in_a_batch_leave_all_streams_as_they_were(
+    encoding: bytemill.Encoding,
+) -> None:
+    streams = streams_of(encoding, 2, "strict")
+    first, rest = (encoding.encode_bytes(part) for part in (b"\xf0\x9f", b"\x98\x80"))
+    assert StreamDecoder.push_batch(streams, [first, first]) == ["", ""]
+    mistaken: list[Any] = [rest, 15339]
+    with pytest.raises(UnicodeDecodeError):
+        StreamDecoder.push_batch(streams, mistaken)
+    assert StreamDecoder.push_batch(streams, [rest, rest]) == ["\U0001f600"] * 2
