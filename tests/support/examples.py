@@ -16,14 +16,18 @@ ROOT = Path(__file__).parents[2]
 VALUE = re.compile(r"# (\[.*?\]|b?'[^']*'|-?\d+|True|False|None)(?:[,:;].*)?$")
 
 
-def run_titled(page: str, title: str) -> None:
-    """Runs the blocks of a page below docs/ that have this title, for not every environment can."""
+def run_titled(page: str, title: str) -> dict[str, Any]:
+    """Runs the blocks of a page below docs/ that have this title, for not every environment can.
+
+    Returns what they have named.
+    """
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     blocks = re.findall(rf'^```py title="{re.escape(title)}"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
     assert blocks
     names: dict[str, Any] = {}
     for block in blocks:
         run_python(block, names)
+    return names
 
 
 def run_python(block: str, names: dict[str, Any]) -> None:
