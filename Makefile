@@ -110,6 +110,10 @@ test-wheel: build ## Build a wheel, and serve the page from it
 	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir target/wheel .
 	PYTHONPATH=tests $(BIN)/python -m programs.check_wheel target/wheel
 
+.PHONY: test-extras
+test-extras: test-wheel ## Install the wheel with each extra into an environment of its own, and use it (5 minutes, gigabytes)
+	PYTHONPATH=tests $(BIN)/python -m programs.check_extras target/wheel $(ARGS)
+
 .PHONY: verify
 verify: build ## Compare all encodings with tiktoken and SentencePiece on every file below CORPUS=DIR
 	PYTHONPATH=tests $(BIN)/python -m programs.verify $(CORPUS)

@@ -84,6 +84,10 @@ wheel-windows-x86_64: $(VENV)/wheels ## Build wheels for Windows x86_64, by ming
 		--interpreter $(WINDOWS_PYTHONS)
 
 # Without Cargo's registry and without optimisation across crates: whether it builds, not how fast the result is.
+.PHONY: test-package
+test-package: ## Build the crate from what `cargo publish` would send, without the network
+	cargo package --locked --offline --quiet
+
 .PHONY: sdist
 sdist: $(VENV)/installed ## Build the sdist, and install it offline from vendored crates
 	rm -rf $(DIST)/*.tar.gz target/sdist
