@@ -79,7 +79,7 @@ assert bytemill.ray.train(counts, 260).n_vocab == 260
     "spark": """
 import bytemill.spark
 import pyspark.sql
-assert callable(bytemill.spark.train)
+assert callable(bytemill.spark.Executor)
 """,
     "s3": """
 import fsspec

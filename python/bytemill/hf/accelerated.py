@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 from collections.abc import Sequence
 from functools import cached_property
 from threading import RLock
@@ -154,7 +155,12 @@ def accelerated_class(kind: type) -> type:
         # Files and messages of `transformers` have the name, which stays; `repr` of the class has this.
         qualified = f"{kind.__qualname__} (accelerated by bytemill)"
         names = {"__module__": kind.__module__, "__qualname__": qualified, "__doc__": kind.__doc__}
-        CLASSES[kind] = type(kind.__name__, (Accelerated, kind), names)
+        made = CLASSES[kind] = type(kind.__name__, (Accelerated, kind), names)
+        # A class that `datasets` does not find by its name it hashes with the code of all its methods: 20 %
+        # more time for a fingerprint, which would change with the version of this package.
+        module = sys.modules.get(kind.__module__)
+        if module is not None:
+            setattr(module, qualified, made)
     return CLASSES[kind]
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 transformers: Any = pytest.importorskip("transformers")
+datasets: Any = pytest.importorskip("datasets.fingerprint")
+dill: Any = pytest.importorskip("datasets.utils._dill")
 
 
 def tokenizer_of(processor: str = "template", **options: Any) -> Any:
@@ -330,3 +332,17 @@ def test_sizes_of_a_cache() -> None:
         hf.accelerate(tokenizer_of(), prefix_cache=-1)
     with pytest.raises(TypeError, match="prefix_cache"):
         hf.accelerate(tokenizer_of(), prefix_cache="large")  # type: ignore[arg-type]
+
+
+def test_fingerprints_of_datasets_hold_the_tokenizer_alone() -> None:
+    theirs, ours = both()
+    hashed = datasets.Hasher.hash(ours)
+    # The class is named, not hashed with the code of its methods.
+    data = dill.dumps(ours)
+    assert b"create_type" not in data
+    assert len(data) < len(dill.dumps(theirs)) + 1000
+    ours("hello world")
+    pickle.dumps(ours)
+    assert datasets.Hasher.hash(ours) == hashed
+    again = both()[1]
+    assert datasets.Hasher.hash(again) == hashed
