@@ -1,4 +1,4 @@
-"""Recipes of the guide whose libraries all tests need anyway; `make test-integrations` runs the others too."""
+"""Recipes of a guide whose libraries all tests need anyway; `make test-integrations` runs the others."""
 
 from __future__ import annotations
 
