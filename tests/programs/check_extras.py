@@ -103,7 +103,7 @@ def check(wheel: Path, extra: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         python = Path(name, "bin", "python")
         subprocess.run([sys.executable, "-m", "venv", name], check=True)  # noqa: S603 - this interpreter
-        install = [python, "-m", "pip", "install", "--quiet", f"{wheel}[{extra}]"]
+        install: list[str | Path] = [python, "-m", "pip", "install", "--quiet", f"{wheel}[{extra}]"]
         subprocess.run(install, check=True)  # noqa: S603 - the wheel that was built
         program = BEFORE + USES[extra]
         subprocess.run([python, "-c", program], check=True, cwd=name)  # noqa: S603 - ours
