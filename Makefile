@@ -152,4 +152,4 @@ bench: build ## Benchmarks beside tiktoken and the reference, then splitting and
 clean: ## Remove what was built
 	rm -rf $(VENV) target site python/bytemill/_core*.so
 
-include mk/tests.mk mk/fuzz.mk mk/bench.mk mk/release.mk
+include mk/tests.mk mk/fuzz.mk mk/bench.mk mk/release.mk mk/wasm.mk

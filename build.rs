@@ -16,6 +16,8 @@ mod checkpoint;
 mod error;
 #[path = "src/builtin/merges.rs"]
 mod merges;
+#[path = "src/builtin/tables.rs"]
+mod tables;
 #[path = "src/token.rs"]
 mod token;
 #[path = "src/unicode"]
@@ -59,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("{message}, {here}, got {target}").into());
     }
     let directory = env::var("OUT_DIR")?;
-    for (name, segments) in merges::ALL {
+    for (name, segments) in tables::ALL {
         let path = Path::new(&directory).join(format!("{name}.image"));
         fs::write(path, merges::vocabulary(segments)?.image())?;
     }

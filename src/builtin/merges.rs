@@ -1,32 +1,17 @@
-//! The published vocabularies as merge tables, from which their images are made when the library is built.
-//!
-//! `README.md` in this directory describes their origin, their format and how to derive them again.
+//! Vocabularies from merge tables, in the format that `README.md` in this directory describes.
 
 use crate::error::VocabularyError;
 use crate::token::{NO_TOKEN, Pair, TokenId};
 use crate::vocabulary::Vocabulary;
 
 /// A table, and the id of the first token that its merges make.
-type Segment = (&'static [u8], TokenId);
-
-const R50K: Segment = (include_bytes!("r50k.merges"), 256);
-const P50K: Segment = (include_bytes!("p50k.merges"), 50_257);
-const CL100K: Segment = (include_bytes!("cl100k.merges"), 256);
-const O200K: Segment = (include_bytes!("o200k.merges"), 256);
-
-/// The vocabularies by name, each as the tables whose merges it consists of.
-pub(crate) const ALL: [(&str, &[Segment]); 4] = [
-    ("r50k", &[R50K]),
-    ("p50k", &[R50K, P50K]),
-    ("cl100k", &[CL100K]),
-    ("o200k", &[O200K]),
-];
+pub(crate) type Segment<'a> = (&'a [u8], TokenId);
 
 /// Builds the vocabulary of the tables.
 ///
 /// # Errors
 /// [`VocabularyError`] if one is damaged.
-pub(crate) fn vocabulary(segments: &[Segment]) -> Result<Vocabulary, VocabularyError> {
+pub(crate) fn vocabulary(segments: &[Segment<'_>]) -> Result<Vocabulary, VocabularyError> {
     let mut byte_tokens = [NO_TOKEN; 256];
     let mut merges = Vec::new();
     for &(table, first_made) in segments {

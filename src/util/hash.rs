@@ -14,11 +14,19 @@ use super::lazy::get_or_init_nonblocking;
 /// one do not.
 pub(crate) const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
 
+static SEEDS: OnceLock<[u64; 2]> = OnceLock::new();
+
+/// Sets the seeds, before anything is hashed. Returns false if they are drawn already.
+///
+/// In WebAssembly the standard library has no source of randomness: its seeds are addresses, the same in every run.
+pub fn set_seeds(seeds: [u64; 2]) -> bool {
+    SEEDS.set(seeds).is_ok()
+}
+
 /// Returns the seeds, drawn once for the process. All tables share them, so that entries in the order of one
 /// table's hashes are in that of another.
 #[inline]
 pub(crate) fn seeds() -> [u64; 2] {
-    static SEEDS: OnceLock<[u64; 2]> = OnceLock::new();
     *get_or_init_nonblocking(&SEEDS, || {
         let random = RandomState::new();
         [0, 1].map(|number: u64| random.hash_one(number))

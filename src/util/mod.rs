@@ -1,7 +1,8 @@
 //! Leaf modules: memory, hashing, threads, 64-byte blocks, the machine's instructions.
 
 pub(crate) mod block;
-pub(crate) mod hash;
+#[doc(hidden)]
+pub mod hash;
 pub(crate) mod join;
 pub(crate) mod lazy;
 pub(crate) mod loom;

@@ -86,8 +86,8 @@ export function share(button, state, file, bytes) {
 		const digits = await packed(state);
 		if (digits.length > MOST) done.textContent = "The text is too long for a link.";
 		else {
-			await copy(`${location.origin}/${MARK}${digits}`);
-			done.textContent = "Copied. Open it with: bytemill playground LINK";
+			await copy(transport.link + MARK + digits);
+			done.textContent = transport.copied;
 		}
 	};
 	const save = async () => {

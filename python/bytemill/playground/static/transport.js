@@ -68,6 +68,9 @@ async function sizes(path, query, bytes) {
 }
 
 export const transport = {
+	/** The start of a link, and how it is opened. */
+	link: `${location.origin}/`,
+	copied: "Copied. Open it with: bytemill playground LINK",
 	start: () => json("start"),
 	encodings: () => json("encodings"),
 	/** @param {string} e */

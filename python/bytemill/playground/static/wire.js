@@ -69,9 +69,9 @@ export function unpack(buffer, bytes) {
 	let offset = 0, sequence = 0;
 	while (offset < buffer.byteLength) {
 		const magic = new Uint8Array(buffer, offset, 4);
-		if (String.fromCharCode(...magic) !== "BMT1") throw new Error("The server speaks another version: reload the page.");
+		if (String.fromCharCode(...magic) !== "BMT1") throw new Error("Another version runs: reload the page.");
 		const [seq, count, size, specials, longs, gapCount, microseconds] = new Uint32Array(buffer, offset + 4, 7);
-		if (size !== bytes.length) throw new Error("The answer belongs to another text.");
+		if (size !== bytes.length) throw new Error("An answer to another text.");
 		sequence = seq;
 		offset += 32;
 		const ids = new Uint32Array(buffer, offset, count);

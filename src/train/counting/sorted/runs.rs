@@ -387,6 +387,13 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
+/// One thread reads at a time where there is neither: WebAssembly, which has no files.
+#[cfg(not(any(unix, windows)))]
+fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    io::Seek::seek(&mut file, io::SeekFrom::Start(offset))?;
+    file.read(buffer)
+}
+
 // Sorted counts from elsewhere, a table at a time: what other processes have counted and sorted.
 
 /// Returns the next rows of a source, or `None` at its end.

@@ -1,0 +1,26 @@
+# The library in WebAssembly, and the playground as a static page.
+
+# Debian's Rust, whose standard library is compiled from its source: `apt-get install cargo-web rustc-web rust-web-src`.
+# Where rustup has the target, WASM_CARGO=cargo: `rustup target add wasm32-unknown-unknown`.
+WASM = wasm32-unknown-unknown
+WASM_CARGO ?= $(STD_FROM_SOURCE) CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=rust-lld $(ARM_CARGO)
+WASM_STD ?= $(if $(filter cargo,$(WASM_CARGO)),,-Z build-std=std,panic_abort)
+WASM_MODULE = target/wasm/$(WASM)/release/bytemill_wasm.wasm
+
+.PHONY: wasm
+wasm: ## Build the library for WebAssembly (3 minutes)
+	cd wasm && $(WASM_CARGO) build --locked --release $(WASM_STD) --target $(WASM) --target-dir ../target/wasm --lib
+
+.PHONY: playground
+playground: build wasm ## Build the playground as a static page, in target/playground
+	$(BIN)/python tools/static_playground.py target/playground --module $(WASM_MODULE)
+
+# Needs Node 20 or later.
+.PHONY: test-wasm
+test-wasm: playground $(VENV)/browser ## Compare the static page's answers with the package, in Node (4 minutes)
+	cd wasm && cargo test --locked --quiet --target-dir ../target/wasm-tests
+	$(DENO) fmt --check $(DENO_CONFIG) wasm/page/*.js
+	$(DENO) lint --quiet wasm/page
+	rm -rf target/page && mkdir -p target/page && cp $(STATIC)/*.js target/page && cp wasm/page/*.js target/page
+	$(DENO) check --quiet $(DENO_CONFIG) target/page/*.js
+	$(BIN)/python -m pytest tests/wasm
