@@ -56,6 +56,7 @@ lint: build ## Formatting, lints, types, and the stub against the module
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --lib --quiet
 	! cargo tree --locked --edges normal --prefix none | grep -q '^pyo3 '
 	cargo fmt --check --manifest-path fuzz/Cargo.toml
+	cargo fmt --check --manifest-path wasm/Cargo.toml
 	cargo check --locked --quiet --manifest-path fuzz/Cargo.toml
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

@@ -116,8 +116,8 @@ check-arm: ## Type-check the library for aarch64; a warning is an error
 # compiled from its source, as Debian has none for this target.
 .PHONY: test-32
 test-32: ## The Rust tests, built for i686 (6 minutes)
-	$(STD_FROM_SOURCE) $(ARM_CARGO) test --locked -Z build-std --target i686-unknown-linux-gnu \
-		--target-dir target/i686 --lib --test rust
+	$(or $(CARGO_32),$(STD_FROM_SOURCE) $(ARM_CARGO)) test --locked $(if $(CARGO_32),,-Z build-std) \
+		--target i686-unknown-linux-gnu --target-dir target/i686 --lib --test rust
 
 # Debian has no standard library for this target: it is compiled from its source. `apt-get install cargo-web
 # rust-web-src gcc-mingw-w64-x86-64`.

@@ -15,9 +15,14 @@ wasm: ## Build the library for WebAssembly (3 minutes)
 playground: build wasm ## Build the playground as a static page, in target/playground
 	$(BIN)/python tools/static_playground.py target/playground --module $(WASM_MODULE)
 
+.PHONY: site
+site: docs playground ## Build the site with the static page in site/try
+	rm -rf site/try && cp -r target/playground site/try
+
 # Needs Node 20 or later.
 .PHONY: test-wasm
 test-wasm: playground $(VENV)/browser ## Compare the static page's answers with the package, in Node (4 minutes)
+	cd wasm && cargo clippy --locked --quiet --all-targets --target-dir ../target/wasm-tests -- -D warnings
 	cd wasm && cargo test --locked --quiet --target-dir ../target/wasm-tests
 	$(DENO) fmt --check $(DENO_CONFIG) wasm/page/*.js
 	$(DENO) lint --quiet wasm/page

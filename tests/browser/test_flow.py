@@ -11,6 +11,7 @@ import bytemill
 from bytemill import playground
 from bytemill.playground import Playground
 from support.page import CODE, IDS, O200K, PASTE, Opened, choose, expect, ids, until, wait, write
+from support.questions import Held
 
 pytest_plugins = ["support.browser"]
 
@@ -34,6 +35,7 @@ def test_the_server_ends_and_the_text_stays(opened: Opened, running: Playground)
     assert page.input_value("#text") == "other"
 
 
+@pytest.mark.usefixtures("running")
 def test_a_server_that_comes_back(opened: Opened) -> None:
     page = opened()
     write(page, CODE)
@@ -62,12 +64,7 @@ def test_a_server_that_was_started_again(opened: Opened, running: Playground) ->
 
 def test_encodings_that_change_while_a_request_is_out(opened: Opened) -> None:
     page = opened()
-    waiting: list[Any] = []
-
-    def hold(route: Any) -> None:
-        waiting.append(route)
-
-    page.route("**/encode?*", hold)
+    waiting = Held(page)
     page.fill("#text", CODE)
     until(page, lambda: len(waiting) == 1)
     choose(page, "encoding", "gpt2")
@@ -75,9 +72,9 @@ def test_encodings_that_change_while_a_request_is_out(opened: Opened) -> None:
     page.wait_for_timeout(100)
     # One request at a time: the newest takes the place of those that wait.
     assert len(waiting) == 1
-    waiting[0].continue_()
+    waiting.release(0)
     until(page, lambda: len(waiting) == 2)
-    waiting[1].continue_()
+    waiting.release(1)
     gpt2 = bytemill.get_encoding("gpt2")
     wait(page, gpt2.count(CODE + "!"))
     expect(page.locator("#name-a")).to_have_text("gpt2")
@@ -90,16 +87,11 @@ def test_an_answer_that_takes_long(opened: Opened, tmp_path: Path) -> None:
     page = opened()
     page.set_input_files("#file", tmp_path / "mine.bytemill")
     expect(page.locator("#name-a")).to_have_text("mine")
-    waiting: list[Any] = []
-
-    def hold(route: Any) -> None:
-        waiting.append(route)
-
-    page.route("**/encode?*", hold)
+    waiting = Held(page)
     page.fill("#text", "lowest")
     until(page, lambda: len(waiting) == 1)
     expect(page.locator("#message")).to_have_text("Waiting for the pattern of mine …")
-    waiting[0].continue_()
+    waiting.release(0)
     wait(page, encoding.count("lowest"))
     expect(page.locator("#message")).to_be_hidden()
 
@@ -107,21 +99,16 @@ def test_an_answer_that_takes_long(opened: Opened, tmp_path: Path) -> None:
 def test_answers_of_encodings_that_are_no_longer_chosen(opened: Opened) -> None:
     page = opened()
     write(page, CODE)
-    waiting: list[Any] = []
-
-    def hold(route: Any) -> None:
-        waiting.append(route)
-
-    page.route("**/encode?*", hold)
+    waiting = Held(page)
     page.fill("#text", CODE + " y")
     until(page, lambda: len(waiting) == 1)
     choose(page, "encoding", "gpt2")
-    waiting[0].continue_()
+    waiting.release(0)
     until(page, lambda: len(waiting) == 2)
     # The tokens of o200k_base never stand below the name of another.
     expect(page.locator("#name-a")).to_have_text("o200k_base")
     assert ids(page) == IDS
-    waiting[1].continue_()
+    waiting.release(1)
     expect(page.locator("#name-a")).to_have_text("gpt2")
     assert ids(page) == bytemill.get_encoding("gpt2").encode(CODE + " y")
 

@@ -23,6 +23,7 @@ from bytemill.playground.loaded import rule_of
 from support import command_line
 from support.open_models import file_of
 from support.page import CODE, IDS, O200K, PASTE, Opened, choose, copied, expect, ids, put, until, wait, write
+from support.questions import answered
 
 pytest_plugins = ["support.browser"]
 
@@ -100,9 +101,9 @@ def test_s4_training(opened: Opened, rule: str, merge: int) -> None:
     page = opened()
     page.click("#tab-training")
     page.locator(".replay").wait_for()
-    with page.expect_response("**/train"):
+    with answered(page, "train"):
         page.select_option("[aria-label=Ties]", "first_seen" if rule == "smallest_pair" else "smallest_pair")
-    with page.expect_response("**/train"):
+    with answered(page, "train"):
         page.select_option("[aria-label=Ties]", rule)
     expect(page.locator(".replay")).to_contain_text("tied")
     page.wait_for_timeout(400)
@@ -369,6 +370,7 @@ def shell(arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.usefixtures("running")
 def test_s7_saved_page(opened: Opened, tmp_path: Path) -> None:
     page = opened()
     write(page, CODE)

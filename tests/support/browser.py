@@ -12,8 +12,9 @@ import pytest
 from bytemill import playground
 from bytemill.playground import Playground
 from support.chromium import chromium, playwright
+from support.static_site import StaticSite, static_site
 
-__all__ = ["browser", "folder", "opened", "running"]
+__all__ = ["browser", "folder", "opened", "running", "site"]
 
 
 @pytest.fixture(scope="session")
@@ -37,18 +38,35 @@ def folder() -> Path:
     return pictures
 
 
+@pytest.fixture(params=["server", "static"])
+def site(request: pytest.FixtureRequest) -> Iterator[Playground | StaticSite]:
+    """A page without a text: of a playground, and of a folder if that is built."""
+    if request.param == "server":
+        with playground.start("", open_browser=False) as started:
+            yield started
+    else:
+        with static_site() as served:
+            yield served
+
+
 @pytest.fixture
-def running() -> Iterator[Playground]:
-    """A playground without a text."""
-    with playground.start("", open_browser=False) as started:
-        yield started
+def running(site: Playground | StaticSite) -> Playground:
+    """A playground without a text, for tests of what a server does."""
+    if isinstance(site, StaticSite):
+        pytest.skip("a page of its own has no server")
+    return site
 
 
 Opened = Callable[..., Any]
 
 
+def base_of(site: Playground | StaticSite) -> str:
+    """Returns the origin of a page."""
+    return site.base if isinstance(site, StaticSite) else site.server.base
+
+
 @pytest.fixture
-def opened(browser: Any, running: Playground) -> Iterator[Opened]:
+def opened(browser: Any, site: Playground | StaticSite) -> Iterator[Opened]:
     """Opens the page; every request to elsewhere, and every error in it, fails the test."""
     expect = playwright().expect
     contexts = []
@@ -56,7 +74,7 @@ def opened(browser: Any, running: Playground) -> Iterator[Opened]:
 
     def open_page(width: int = 1280, height: int = 800, *, link: str = "", **options: Any) -> Any:
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=running.server.base)
+        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=base_of(site))
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(15_000)
@@ -64,10 +82,10 @@ def opened(browser: Any, running: Playground) -> Iterator[Opened]:
         page.on(
             "request",
             lambda request: (
-                None if request.url.startswith((running.url, "data:")) else wrong.append(request.url)
+                None if request.url.startswith((site.url, "data:")) else wrong.append(request.url)
             ),
         )
-        page.goto(running.url + link[link.find("#") :] if link else running.url)
+        page.goto(site.url + link[link.find("#") :] if link else site.url)
         expect(page.locator("#encoding > span")).not_to_be_empty()
         return page
 

@@ -217,7 +217,11 @@ export class Answers {
 	 */
 	async explain(name, text) {
 		const known = await this.chosen(name);
-		if (!known.facts.ranks) throw new Refusal({ error: ONLY_IN_PYTHON });
+		if (!known.facts.ranks) {
+			const explained = known.tokenizer.explained(Array.from(text).slice(0, MOST_EXPLAINED).join(""));
+			if (!explained) throw new Refusal({ error: ONLY_IN_PYTHON });
+			return explained;
+		}
 		const bytes = encoder.encode(text), sizes = known.tokenizer.pieces(bytes), pieces = [];
 		let start = 0;
 		for (const size of sizes.subarray(0, MOST_PIECES)) {
@@ -342,11 +346,11 @@ export class Answers {
 			if (!(error instanceof Refusal) || error.answer.patterns) throw error;
 			throw new Refusal({ ...error.answer, error: `${base}: ${error.message}` });
 		}
-		const stem = base.replace(/\.[^.]*$/, "") || base;
+		const stem = known.facts.name ?? (base.replace(/\.[^.]*$/, "") || base);
 		let name = stem;
 		for (let number = 2; name in this.data.details || this.files.has(name); number++) name = `${stem} (${number})`;
 		known.name = name;
-		this.files.set(name, { known, contents });
+		this.files.set(name, { known, contents: body(contents) });
 		if (this.files.size > MOST_FILES) this.files.delete(/** @type {string} */ (this.files.keys().next().value));
 		return { name, warnings: [] };
 	}
@@ -364,6 +368,7 @@ function opened(library, base, contents, pattern, data) {
 	if (!contents.length) throw new Refusal({ error: "expected a vocabulary, and the file is empty" });
 	const start = latin(contents.subarray(0, 200));
 	if (/^\s*\{/.test(start)) return library.open("open_tokenizer_json", contents);
+	if (start.startsWith("bytemill ")) return library.open("open_native", contents);
 	if (/^[A-Za-z0-9+/]+=*\x20\d+\r?\n/.test(start)) {
 		if (!pattern) {
 			throw new Refusal({
@@ -375,8 +380,18 @@ function opened(library, base, contents, pattern, data) {
 	}
 	if (contents[0] === 0x0A) return library.open("open_model", contents);
 	throw new Refusal({
-		error: `expected a tokenizer.json, a .tiktoken file or SentencePiece's .model. ${ONLY_IN_PYTHON}, which reads more`,
+		error: `expected a tokenizer.json, a .tiktoken or .bytemill file, or SentencePiece's .model. ${ONLY_IN_PYTHON}, which reads more`,
 	});
+}
+
+/**
+ * Returns the model in a native file: what is behind its head and before its checksum; other files as they are.
+ * @param {Uint8Array} contents
+ */
+function body(contents) {
+	if (!latin(contents.subarray(0, 9)).startsWith("bytemill ")) return contents;
+	const head = contents.indexOf(0x0A) + 1;
+	return contents.subarray(contents.indexOf(0x0A, head) + 1, -4);
 }
 
 /**

@@ -213,6 +213,14 @@ export class Tokenizer {
 		return found < 0 ? null : found;
 	}
 
+	/**
+	 * Returns how the pieces of a text become tokens without ranks; null for models that merge.
+	 * @param {Argument} text
+	 */
+	explained(text) {
+		return JSON.parse(decoder.decode(this.ask("explained", text)));
+	}
+
 	described() {
 		return JSON.parse(decoder.decode(this.ask("described")));
 	}

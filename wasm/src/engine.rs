@@ -1,12 +1,14 @@
 //! Opened tokenizers, and what is asked of them.
 
 use std::collections::HashSet;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytemill::builtin::Published;
 use bytemill::encode::Encoder;
+use bytemill::encode::explain::Explained;
 use bytemill::encode::special::{Allowed, Disallowed, SpecialTokens};
 use bytemill::encode::tokenizer_json::{FileEncoder, special_tokens};
 use bytemill::error::EncodeError;
@@ -14,7 +16,7 @@ use bytemill::huggingface::TokenizerFile;
 use bytemill::sentencepiece::{Kind, Model};
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
-use bytemill::vocabulary::Vocabulary;
+use bytemill::vocabulary::{self, Vocabulary};
 use serde_json::{Value, json};
 
 use crate::packed::{self, Tokens};
@@ -92,6 +94,8 @@ pub struct Opened {
     special: Vec<(String, TokenId)>,
     /// The pattern, if the tokens are found by ranks.
     pattern: Option<String>,
+    /// The name in the file, if it has one.
+    name: Option<String>,
 }
 
 /// Returns the text that bytes are.
@@ -150,6 +154,7 @@ impl Opened {
             encoder: Encoder::new(Arc::new(vocabulary), tokens, splitter),
             special,
             pattern: Some(pattern.to_owned()),
+            name: None,
         })
     }
 
@@ -166,6 +171,7 @@ impl Opened {
             encoder,
             special,
             pattern,
+            name: None,
         })
     }
 
@@ -185,6 +191,7 @@ impl Opened {
             encoder: Encoder::of_model(&model, tokens).map_err(refused)?,
             special,
             pattern: None,
+            name: None,
         })
     }
 
@@ -216,6 +223,51 @@ impl Opened {
         Self::by_ranks(vocabulary, Vec::new(), pattern)
     }
 
+    /// Opens a native file of version 2; `python/bytemill/formats/native.py` describes it.
+    ///
+    /// # Errors
+    /// It is damaged, or of another version.
+    pub fn native(contents: &[u8]) -> Result<Self, Refusal> {
+        const START: &[u8] = b"bytemill 2\n";
+        let damaged = || Refusal::new("the file is damaged");
+        let rest = contents
+            .strip_prefix(START)
+            .ok_or_else(|| Refusal::new("version: expected 2: the Python package may read it"))?;
+        let (rest, checksum) = rest.split_last_chunk::<4>().ok_or_else(damaged)?;
+        let whole = &contents[..contents.len() - checksum.len()];
+        if crc32fast::hash(whole) != u32::from_le_bytes(*checksum) {
+            return Err(damaged());
+        }
+        let end = rest
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .ok_or_else(damaged)?;
+        let head: Value = serde_json::from_slice(&rest[..end]).map_err(refused)?;
+        let body = &rest[end + 1..];
+        let text = |name: &str| {
+            let found = head[name].as_str().map(str::to_owned);
+            found.ok_or_else(|| Refusal::new(format!("{name}: expected a text")))
+        };
+        let mut opened = match text("kind")?.as_str() {
+            "ranks" => {
+                let special = special_of(&head["special_tokens"])
+                    .ok_or_else(|| Refusal::new("special_tokens: expected texts and IDs"))?;
+                let vocabulary = Vocabulary::of_stored(body).map_err(refused)?;
+                Self::by_ranks(vocabulary, special, &text("pattern")?)?
+            }
+            "sentencepiece" => Self::model(body.to_vec())?,
+            "tokenizer.json" => Self::tokenizer_json(body)?,
+            kind => {
+                let known = "ranks, sentencepiece or tokenizer.json";
+                return Err(Refusal::new(format!(
+                    "kind: expected {known}, got {kind:?}"
+                )));
+            }
+        };
+        opened.name = Some(text("name")?);
+        Ok(opened)
+    }
+
     /// Returns the same tokenizer with further special tokens.
     ///
     /// # Errors
@@ -227,6 +279,7 @@ impl Opened {
             encoder: self.encoder.with_special_tokens(tokens).map_err(refused)?,
             special,
             pattern: self.pattern.clone(),
+            name: self.name.clone(),
         })
     }
 
@@ -384,8 +437,83 @@ impl Opened {
             "special": pairs,
             "ranks": self.pattern.is_some(),
             "pattern": self.pattern,
+            "name": self.name,
         })
     }
+
+    /// Returns how the pieces of a text become tokens without ranks, as JSON; `None` for models that merge.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    pub fn explained(&self, text: &str) -> Result<Option<Value>, Refusal> {
+        let kind = match self.encoder.vocabulary().model() {
+            vocabulary::Model::Words(_) => "words",
+            vocabulary::Model::Unigram(_) => "scores",
+            _ => return Ok(None),
+        };
+        let explained = self.encoder.explained(text)?;
+        let pieces = explained.iter().filter(|each| !each.piece.is_empty());
+        let pieces: Vec<Value> = pieces
+            .map(|each| explained_piece(each, kind == "scores"))
+            .collect();
+        Ok(Some(
+            json!({ "count": pieces.len(), "pieces": pieces, "ranks": false, "kind": kind }),
+        ))
+    }
+}
+
+/// Returns a piece with its steps, as `python/bytemill/explanation.py` has them.
+fn explained_piece(explained: &Explained, has_scores: bool) -> Value {
+    let piece = &explained.piece;
+    let parts: Vec<&[u8]> = explained
+        .tokens
+        .iter()
+        .map(|each| &piece[each.span.clone()])
+        .collect();
+    let text = String::from_utf8_lossy(piece);
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    if explained.candidates.is_empty() {
+        rows.push(vec![hex(piece)]);
+        for (number, token) in explained.tokens.iter().enumerate().skip(1) {
+            let whole = parts[..number].iter().map(|part| hex(part));
+            rows.push(whole.chain([hex(&piece[token.span.start..])]).collect());
+        }
+    } else {
+        rows.push(
+            text.chars()
+                .map(|each| hex(each.to_string().as_bytes()))
+                .collect(),
+        );
+    }
+    let last: Vec<String> = parts.iter().map(|part| hex(part)).collect();
+    if !explained.candidates.is_empty() || rows.last() != Some(&last) {
+        rows.push(last);
+    }
+    let candidates = explained.candidates.iter().filter(|_| has_scores);
+    let candidates: Vec<Value> = candidates
+        .map(|each| {
+            let score: f64 = format!("{:.3}", each.score).parse().unwrap_or_default();
+            let bytes = hex(&piece[each.span.clone()]);
+            json!({ "start": each.span.start, "bytes": bytes, "id": each.id, "score": score })
+        })
+        .collect();
+    let ids: Vec<TokenId> = explained.tokens.iter().map(|each| each.id).collect();
+    json!({ "bytes": hex(piece), "rows": rows, "ids": ids, "candidates": candidates })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Returns the special tokens of a JSON object, in its order.
+pub fn special_of(object: &Value) -> Option<Vec<(String, TokenId)>> {
+    let entries = object.as_object()?.iter();
+    let entries =
+        entries.map(|(text, id)| Some((text.clone(), TokenId::try_from(id.as_u64()?).ok()?)));
+    entries.collect()
 }
 
 /// Returns the sizes of the pieces that a pattern cuts a text into.

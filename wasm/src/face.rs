@@ -13,8 +13,9 @@ use std::cell::RefCell;
 
 use bytemill::token::TokenId;
 
-use crate::engine::{Opened, Refusal, Special, pieces_by, text_of};
+use crate::engine::{Opened, Refusal, Special, pieces_by, special_of, text_of};
 use crate::packed::push_words;
+use serde_json::json;
 
 #[derive(Default)]
 struct State {
@@ -167,6 +168,16 @@ pub unsafe extern "C" fn open_model(contents: *const u8, size: usize) -> i32 {
     kept(Opened::model(unsafe { given(contents, size) }.to_vec()))
 }
 
+/// Opens a native file.
+///
+/// # Safety
+/// As for `given`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn open_native(contents: *const u8, size: usize) -> i32 {
+    // SAFETY: as above.
+    kept(Opened::native(unsafe { given(contents, size) }))
+}
+
 /// Opens a file of ranks, with a pattern.
 ///
 /// # Safety
@@ -191,15 +202,8 @@ pub unsafe extern "C" fn open_ranks(
 pub unsafe extern "C" fn with_special_tokens(number: usize, tokens: *const u8, size: usize) -> i32 {
     // SAFETY: as above.
     let tokens = unsafe { given(tokens, size) };
-    let more: Option<Vec<(String, TokenId)>> =
-        serde_json::from_slice(tokens)
-            .ok()
-            .and_then(|value: serde_json::Value| {
-                let entries = value.as_object()?.iter();
-                let entries = entries
-                    .map(|(text, id)| Some((text.clone(), TokenId::try_from(id.as_u64()?).ok()?)));
-                entries.collect()
-            });
+    let more = serde_json::from_slice(tokens).ok();
+    let more = more.as_ref().and_then(special_of);
     let opened = STATE.with_borrow(|state| match (state.opened.get(number), more) {
         (Some(Some(opened)), Some(more)) => opened.with_special_tokens(&more),
         _ => Err(Refusal::new("expected an object of texts and IDs")),
@@ -326,6 +330,20 @@ pub unsafe extern "C" fn parts(number: usize, text: *const u8, size: usize, limi
     let text = unsafe { given(text, size) };
     ask(number, |opened| {
         Ok(words(opened.parts(text_of(text)?, limit)?))
+    })
+}
+
+/// Answers with how the pieces of a text become tokens without ranks, as JSON; null for models that merge.
+///
+/// # Safety
+/// As for `given`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn explained(number: usize, text: *const u8, size: usize) -> i32 {
+    // SAFETY: as above.
+    let text = unsafe { given(text, size) };
+    ask(number, |opened| {
+        let explained = opened.explained(text_of(text)?)?;
+        Ok(json!(explained).to_string().into_bytes())
     })
 }
 

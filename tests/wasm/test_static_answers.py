@@ -10,6 +10,7 @@ import json
 import os
 import random
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from bytemill.playground.loaded import Loaded
 from bytemill.playground.wire import unpack
 from support import sentencepiece
 from support.examples import ROOT
-from support.open_models import ROWS, file_of
+from support.open_models import ROWS, encoding_of, file_of
 from support.open_models.speech import CODE, SENTENCES, TRICKY, patchworks
 from support.texts import ADVERSARIAL, multilingual, random_unicode
 
@@ -256,8 +257,23 @@ def test_chats(node: Node, loaded: Loaded, name: str, parsed: bool) -> None:  # 
         assert node.ask("chat", request)["answer"] == wanted
 
 
+def native(encoding: bytemill.Encoding) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "it.bytemill")
+        encoding.save(path)
+        return path.read_bytes()
+
+
+def encoding_of_model(contents: bytes) -> bytemill.Encoding:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "scores.model")
+        path.write_bytes(contents)
+        return bytemill.Encoding.from_file(path)
+
+
 def files() -> dict[str, bytes]:
     """Returns a file of each format and model."""
+    model = sentencepiece.trained("nmt_nfkc", 700, model_type="unigram")
     ranks = bytemill.get_encoding("cl100k_base")._mergeable_ranks
     lines = b"".join(b"%b %d\n" % (base64.b64encode(token), rank) for token, rank in ranks.items())
     rows = ["gpt2", "llama3", "qwen2", "deepseek-v3", "llama-2", "gemma-3", "bert-uncased", "bge-m3", "clip"]
@@ -266,6 +282,11 @@ def files() -> dict[str, bytes]:
         "cl100k.tiktoken": lines,
         "merges.model": sentencepiece.trained("nmt_nfkc", 900, byte_fallback=True),
         "scores.model": sentencepiece.trained("nmt_nfkc", 900, model_type="unigram"),
+        "trained.bytemill": native(
+            bytemill.train([CODE * 9], 400, name="<b>", special_tokens=["<|1|>", "2"], progress=False)
+        ),
+        "model.bytemill": native(encoding_of_model(model)),
+        "file.bytemill": native(encoding_of("bge-m3")),
     }
 
 
@@ -283,6 +304,14 @@ def test_files(node: Node, loaded: Loaded, name: str) -> None:
     assert found == {"answer": digest_of(encoding, TEXTS[::4], "text")}
     facts = node.ask("details", opened)["answer"]
     wanted = loaded.details(here)
+    for text in FEW[::5]:
+        explained = node.ask("explain", opened, text[:200])
+        same = expected(loaded, "POST", "explain", {"e": here}, text[:200].encode())
+        if "error" in same or "kind" in explained.get("refused", {}) or "refused" in explained:
+            assert "refused" in explained
+            assert encoding._core_bpe.model_kind == "merges"
+        else:
+            assert explained["answer"] == same
     for key in ("tokens", "special", "sha256"):
         assert facts[key] == wanted[key], key
     for text in FEW:
