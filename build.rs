@@ -46,7 +46,22 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
+/// Returns whether the target has an instruction set of `src/util/vector`.
+fn has_vectors() -> bool {
+    let of_target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
+    match of_target("ARCH").as_str() {
+        "x86_64" | "aarch64" => true,
+        "wasm32" => of_target("FEATURE")
+            .split(',')
+            .any(|name| name == "simd128"),
+        _ => false,
+    }
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
+    if has_vectors() {
+        println!("cargo::rustc-cfg=vectors");
+    }
     // All other inputs are compiled into this program.
     println!("cargo::rerun-if-changed=build.rs");
     let here = if cfg!(target_endian = "big") {

@@ -112,10 +112,11 @@ test-arm: ## The Rust tests of the loops compiled for NEON, built for aarch64 an
 check-arm: ## Type-check the library for aarch64; a warning is an error
 	RUSTC=$(ARM_RUSTC) RUSTFLAGS="-D warnings" $(ARM_CARGO) check --locked --target $(ARM) --target-dir target/arm/check --lib
 
-# Where `usize` has 32 bits. `apt-get install cargo-web rustc-web rust-web-src gcc-multilib`; the standard library is
+# Where `usize` has 32 bits. CARGO_32=cargo takes rustup's target, on a machine of a workflow; else `apt-get install cargo-web rustc-web rust-web-src gcc-multilib`; the standard library is
 # compiled from its source, as Debian has none for this target.
 .PHONY: test-32
 test-32: ## The Rust tests, built for i686 (6 minutes)
+	$(if $(CARGO_32),rustup target add i686-unknown-linux-gnu && sudo apt-get install --yes gcc-multilib)
 	$(or $(CARGO_32),$(STD_FROM_SOURCE) $(ARM_CARGO)) test --locked $(if $(CARGO_32),,-Z build-std) \
 		--target i686-unknown-linux-gnu --target-dir target/i686 --lib --test rust
 

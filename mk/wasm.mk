@@ -1,7 +1,7 @@
 # The library in WebAssembly, and the playground as a static page.
 
 # Debian's Rust, whose standard library is compiled from its source: `apt-get install cargo-web rustc-web rust-web-src`.
-# Where rustup has the target, WASM_CARGO=cargo: `rustup target add wasm32-unknown-unknown`.
+# Where rustup can have the target, WASM_CARGO=cargo.
 WASM = wasm32-unknown-unknown
 WASM_CARGO ?= $(STD_FROM_SOURCE) CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=rust-lld $(ARM_CARGO)
 WASM_STD ?= $(if $(filter cargo,$(WASM_CARGO)),,-Z build-std=std,panic_abort)
@@ -9,6 +9,7 @@ WASM_MODULE = target/wasm/$(WASM)/release/bytemill_wasm.wasm
 
 .PHONY: wasm
 wasm: ## Build the library for WebAssembly (3 minutes)
+	$(if $(filter cargo,$(WASM_CARGO)),rustup target add $(WASM))
 	cd wasm && $(WASM_CARGO) build --locked --release $(WASM_STD) --target $(WASM) --target-dir ../target/wasm --lib
 
 .PHONY: playground

@@ -18,6 +18,14 @@
 //! Everything else is hidden, public for the Python package, tests, benchmarks and fuzzing alone, and may change at any time.
 //! `docs/internals/source.md` is the map of the source. The feature `python` adds the bindings.
 
+#![cfg_attr(
+    target_arch = "wasm32",
+    allow(
+        unused_unsafe,
+        reason = "where all is compiled with SIMD, a function with that feature is safe to call"
+    )
+)]
+
 #[doc(hidden)]
 pub mod builtin;
 mod cache;

@@ -31,9 +31,9 @@ mod probe;
 mod records;
 mod scalar;
 mod seed;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(vectors)]
 mod simd;
-#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(test, vectors))]
 #[path = "../../tests/unit/cache_tiers.rs"]
 mod tiers;
 
@@ -42,7 +42,7 @@ use budget::{Budget, Share};
 use key::{Key, MAX_KEY_LEN, Width};
 use long::LongPieces;
 use packed_ids::{PackedIds, Packing};
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(vectors)]
 pub(crate) use probe::Probing;
 pub(crate) use probe::{CacheView, HashBlock, Hashed, Probe, ProbeBatch, ProbeCache};
 use records::Records;

@@ -248,7 +248,7 @@ pub(crate) trait HashBlock {
 }
 
 /// A tier that does both steps, the second perhaps with the instructions of another.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(vectors)]
 pub(crate) trait Probing: HashBlock {
     /// The tier of the second step.
     type Prober: ProbeCache;

@@ -125,7 +125,7 @@ impl PieceEncoder<'_> {
         tier: Tier,
         text: &[u8],
     ) -> Result<(), EncodeError> {
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        #[cfg(vectors)]
         let source = match tiers::encode_chunk(self, source, tier, text) {
             Ok(result) => return result,
             Err(source) => source,
@@ -327,7 +327,7 @@ impl<'p, 'a, 't, H: HashBlock, P: ProbeCache> EncodeSink<'p, 'a, 't, H, P> {
 }
 
 /// The loop, compiled for SSE4.1 or NEON, for AVX2, and for AVX-512 where blocks are classified and hashed by that.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(vectors)]
 mod tiers {
     #![allow(unsafe_code)]
     #![expect(

@@ -148,7 +148,7 @@ mod tests {
             let expected = Scalar.add_non_ascii(Scalar.ascii(&block), &block);
             let portable = add_non_ascii(Portable, ascii(Portable, &block), &block);
             assert_eq!(portable, expected, "{:?}", &text[start..]);
-            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            #[cfg(vectors)]
             if let Some(simd128) = crate::util::vector::Simd128::detect() {
                 let here = simd128.add_non_ascii(simd128.ascii(&block), &block);
                 assert_eq!(here, expected, "{:?}", &text[start..]);

@@ -12,7 +12,7 @@ pub enum Tier {
     Reference,
     /// One block at a time, in portable code.
     Scalar,
-    /// One block at a time, in registers of 16 bytes: SSE4.1 or NEON.
+    /// One block at a time, in registers of 16 bytes: SSE4.1, NEON, or those of WebAssembly.
     Simd128,
     /// One block at a time, with AVX2.
     Avx2,
@@ -95,13 +95,13 @@ fn has_simd128() -> bool {
     has!("ssse3") && has!("sse4.1") && has!("popcnt")
 }
 
-/// NEON is part of the architecture.
-#[cfg(target_arch = "aarch64")]
+/// NEON is part of the architecture; WebAssembly has been compiled with SIMD or not.
+#[cfg(all(vectors, not(target_arch = "x86_64")))]
 fn has_simd128() -> bool {
     true
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(vectors, target_arch = "x86_64")))]
 fn has_simd128() -> bool {
     false
 }

@@ -1,4 +1,4 @@
-"""What a page asks: requests to a server, or messages to its worker. Both can be noted, and held back."""
+"""Notes and holds back what a page asks: requests to a server, or messages to its worker."""
 
 from __future__ import annotations
 

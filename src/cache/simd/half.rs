@@ -1,10 +1,16 @@
-//! Sixteen bytes in a register of SSE4.1 or NEON: a short key, half of a long one, or the packed ids of two words.
+//! Sixteen bytes in a register of SSE4.1, NEON or WebAssembly: a short key, half of a long one, or the packed ids of two
+//! words.
 
 #[cfg(target_arch = "aarch64")]
 use std::arch::aarch64::{
     uint8x16_t as Register, vandq_u8 as and, vceqzq_u16, vget_lane_u64, vgetq_lane_u64, vld1q_u8,
     vmovn_u16, vqtbl1q_u8 as shuffle, vreinterpret_u64_u8, vreinterpretq_u16_u8,
     vreinterpretq_u64_u8, vst1q_u8,
+};
+#[cfg(target_arch = "wasm32")]
+use std::arch::wasm32::{
+    u8x16_bitmask, u8x16_swizzle as shuffle, u16x8_eq, u16x8_splat, u64x2_extract_lane,
+    v128 as Register, v128_and as and, v128_load, v128_store,
 };
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
@@ -25,10 +31,10 @@ pub(super) const ZERO: u8 = 0x80;
 
 /// The end of one word that is packed by four, and of two, in bits of which each id has as many as [`Half::count_four`]
 /// says. A table, as the loop has no register left to shift in.
-const ENDS: [u64; 2] = if cfg!(target_arch = "x86_64") {
-    [1 << 8, 1 << 16]
-} else {
+const ENDS: [u64; 2] = if cfg!(target_arch = "aarch64") {
     [1 << 32, 0]
+} else {
+    [1 << 8, 1 << 16]
 };
 
 impl<R: Registers> Half<R> {
@@ -52,6 +58,9 @@ impl<R: Registers> Half<R> {
         // SAFETY: as above.
         #[cfg(target_arch = "aarch64")]
         return Self(proof, unsafe { vld1q_u8(from) });
+        // SAFETY: as above.
+        #[cfg(target_arch = "wasm32")]
+        return Self(proof, unsafe { v128_load(from.cast()) });
     }
 
     /// Stores the bytes.
@@ -66,6 +75,11 @@ impl<R: Registers> Half<R> {
         #[cfg(target_arch = "aarch64")]
         unsafe {
             vst1q_u8(to.as_mut_ptr().cast(), self.1);
+        }
+        // SAFETY: as above.
+        #[cfg(target_arch = "wasm32")]
+        unsafe {
+            v128_store(to.as_mut_ptr().cast(), self.1);
         }
     }
 
@@ -100,6 +114,11 @@ impl<R: Registers> Half<R> {
             let words = vreinterpretq_u64_u8(self.1);
             [vgetq_lane_u64::<0>(words), vgetq_lane_u64::<1>(words)]
         };
+        #[cfg(target_arch = "wasm32")]
+        return [
+            u64x2_extract_lane::<0>(self.1),
+            u64x2_extract_lane::<1>(self.1),
+        ];
     }
 
     /// Returns the number of ids that are packed by four: of both words if `two` is 1, of the first if it is 0.
@@ -116,6 +135,11 @@ impl<R: Registers> Half<R> {
         let (none, bits) = unsafe {
             let none = vmovn_u16(vceqzq_u16(vreinterpretq_u16_u8(self.1)));
             (vget_lane_u64::<0>(vreinterpret_u64_u8(none)), 8)
+        };
+        #[cfg(target_arch = "wasm32")]
+        let (none, bits) = {
+            let none = u16x8_eq(self.1, u16x8_splat(0));
+            (u64::from(u8x16_bitmask(none)), 2)
         };
         (none | ENDS[two & 1]).trailing_zeros() as usize / bits
     }

@@ -19,6 +19,8 @@ mod probe;
 #[cfg(target_arch = "x86_64")]
 mod sse;
 mod tiers;
+#[cfg(target_arch = "wasm32")]
+mod wasm;
 
 use std::mem::MaybeUninit;
 
@@ -37,7 +39,7 @@ type Room = [MaybeUninit<TokenId>; MAX_IDS];
 /// The operations of a tier on keys and packed ids in its registers.
 ///
 /// # Safety
-/// A value proves that the machine has what [`Half`] needs: SSSE3 and SSE4.1, or NEON.
+/// A value proves that the machine has what [`Half`] needs: SSSE3 and SSE4.1, or NEON, or SIMD in WebAssembly.
 pub(super) unsafe trait Registers: Copy {
     /// A key, or a short one twice, as a bucket has words.
     type Key: Copy;

@@ -5,7 +5,7 @@
     reason = "compiled anew for each tier, with its instructions"
 )]
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(vectors)]
 mod tiers;
 
 use std::ops::Range;

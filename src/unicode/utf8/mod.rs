@@ -177,6 +177,8 @@ fn utf16(number: u32) -> impl Iterator<Item = u16> {
 
 /// Stores the bytes of up to [`CHUNK`] characters; returns their number.
 fn store<C: Character>(tier: Tier, chunk: &[C], bytes: &mut Bytes) -> usize {
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = tier;
     #[cfg(target_arch = "x86_64")]
     if tier == Tier::Avx512
         && let Some(length) = avx512::store(chunk, bytes)

@@ -5,6 +5,9 @@
 //! functions. They are compiled to those instructions where they are inlined into a function with
 //! `#[target_feature]`: whatever is generic over [`Vector`] is `#[inline(always)]` as well, and has no
 //! closures, which need not be inlined.
+//!
+//! `build.rs` sets `cfg(vectors)` for targets that have such a type: x86-64, aarch64, and WebAssembly if it is compiled with
+//! `simd128`.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -13,14 +16,16 @@ pub(crate) mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 pub(crate) mod portable;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(vectors)]
 mod simd128;
 #[cfg(target_arch = "x86_64")]
 mod sse;
+#[cfg(all(vectors, target_arch = "wasm32"))]
+mod wasm;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) mod words;
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(vectors)]
 pub(crate) use simd128::Simd128;
 
 use crate::util::block::BLOCK_LEN;
@@ -47,7 +52,7 @@ macro_rules! dispatch {
                 return $value;
             }
         }
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        #[cfg(vectors)]
         if $tier == $crate::util::tier::Tier::Simd128
             && let Some($proof) = $crate::util::vector::Simd128::detect()
         {
@@ -58,11 +63,13 @@ macro_rules! dispatch {
 pub(crate) use dispatch;
 
 /// Passes tiers with vectors to a macro, each as its proof and its target features: those but AVX-512 with `128..=256`.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(vectors)]
 macro_rules! for_each_tier {
     ($compile:ident, 128..=256) => {
         #[cfg(target_arch = "aarch64")]
         $compile!($crate::util::vector::Simd128, "neon");
+        #[cfg(target_arch = "wasm32")]
+        $compile!($crate::util::vector::Simd128, "simd128");
         #[cfg(target_arch = "x86_64")]
         $compile!($crate::util::vector::Simd128, "ssse3,sse4.1,popcnt");
         #[cfg(target_arch = "x86_64")]
@@ -80,7 +87,7 @@ macro_rules! for_each_tier {
         );
     };
 }
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(vectors)]
 pub(crate) use for_each_tier;
 
 /// An instruction set with vectors of bytes.

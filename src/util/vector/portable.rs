@@ -136,7 +136,7 @@ mod tests {
             if let Some(avx512) = crate::util::vector::avx512::Avx512::detect() {
                 assert_eq!(results(avx512, &a, &b), expected);
             }
-            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            #[cfg(vectors)]
             if let Some(simd128) = crate::util::vector::Simd128::detect() {
                 assert_eq!(results(simd128, &a, &b), expected);
             }

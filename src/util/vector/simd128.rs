@@ -1,8 +1,9 @@
-//! The common part of SSE4.1 and NEON: the proof that the machine has one of them, and 64 bytes as four registers.
+//! The common part of SSE4.1, NEON and WebAssembly: the proof that the machine has one of them, and 64 bytes as four
+//! registers.
 
 use crate::util::tier::Tier;
 
-/// Proof that the machine has SSSE3, SSE4.1 and POPCNT, or NEON.
+/// Proof that the machine has SSSE3, SSE4.1 and POPCNT, or NEON, or is WebAssembly with SIMD.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Simd128(());
 
@@ -15,6 +16,7 @@ impl Simd128 {
 }
 
 /// Evaluates an expression for each of the four registers.
+#[cfg(not(target_arch = "wasm32"))]
 macro_rules! each {
     (|$n:ident| $value:expr) => {
         // SAFETY: a value of `Simd128` proves that the machine has the instructions.
@@ -40,4 +42,5 @@ macro_rules! each {
         }
     };
 }
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) use each;

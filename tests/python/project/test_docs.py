@@ -119,6 +119,9 @@ def test_links_lead_somewhere(page: Path) -> None:
         elif link.startswith(SITE):
             path, _, anchor = link.removeprefix(SITE).partition("#")
             target = ROOT / "docs" / (f"{path.removesuffix('/')}.md" if path else "index.md")
+            if path == "try/":
+                # The static page, which `make site` builds.
+                target = ROOT / "wasm" / "page" / "worker.js"
         elif link.startswith(("https://", "http://")):
             assert not link.startswith("https://github.com/bytemill/") or link.startswith(REPOSITORY), link
             continue

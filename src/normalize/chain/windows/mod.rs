@@ -4,7 +4,7 @@
 //! same 512: those of three bytes that have the first byte and three bits of the second in common, a **group**. One table of
 //! 64 bytes then knows them all: it has a byte for each third byte, and in that a bit for each second one.
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(vectors)]
 mod tiers;
 
 use crate::util::tier::Tier;
@@ -89,13 +89,13 @@ impl Groups {
         self.classify_with(self.tier, window, begin)
     }
 
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(vectors)]
     fn classify_with(&self, tier: Tier, window: &Window, begin: [u8; 2]) -> Option<Others> {
         let [lead, next] = begin;
         tiers::classify(tier, window, begin, &self.groups[number(lead, next)])
     }
 
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(not(vectors))]
     fn classify_with(&self, _: Tier, _: &Window, _: [u8; 2]) -> Option<Others> {
         None
     }
