@@ -20,13 +20,18 @@ playground: build wasm ## Build the playground as a static page, in target/playg
 site: docs playground ## Build the site with the static page in site/try
 	rm -rf site/try && cp -r target/playground site/try
 
+.PHONY: npm
+npm: build wasm ## Build and pack the npm package, in target/npm
+	$(BIN)/python tools/npm_package.py target/npm/bytemill --module $(WASM_MODULE)
+	cd target/npm && npm pack --silent ./bytemill
+
 # Needs Node 20 or later.
 .PHONY: test-wasm
-test-wasm: playground $(VENV)/browser ## Compare the static page's answers with the package, in Node (4 minutes)
+test-wasm: playground npm $(VENV)/browser ## Compare the static page's answers with the package, in Node (4 minutes)
 	cd wasm && cargo clippy --locked --quiet --all-targets --target-dir ../target/wasm-tests -- -D warnings
 	cd wasm && cargo test --locked --quiet --target-dir ../target/wasm-tests
-	$(DENO) fmt --check $(DENO_CONFIG) wasm/page/*.js
-	$(DENO) lint --quiet wasm/page
+	$(DENO) fmt --check $(DENO_CONFIG) wasm/page/*.js wasm/npm/*.js wasm/npm/*.ts
+	$(DENO) lint --quiet wasm/page wasm/npm
 	rm -rf target/page && mkdir -p target/page && cp $(STATIC)/*.js target/page && cp wasm/page/*.js target/page
-	$(DENO) check --quiet $(DENO_CONFIG) target/page/*.js
+	$(DENO) check --quiet $(DENO_CONFIG) target/page/*.js target/npm/bytemill/*.js target/npm/bytemill/*.d.ts
 	$(BIN)/python -m pytest tests/wasm

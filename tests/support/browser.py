@@ -30,14 +30,6 @@ def browser() -> Iterator[Any]:
         launched.close()
 
 
-@pytest.fixture(scope="session")
-def folder() -> Path:
-    """Where pictures go: the folder that BYTEMILL_PICTURES names, or target/pictures."""
-    pictures = Path(os.environ.get("BYTEMILL_PICTURES", "target/pictures"))
-    pictures.mkdir(parents=True, exist_ok=True)
-    return pictures
-
-
 @pytest.fixture(params=["server", "static"])
 def site(request: pytest.FixtureRequest) -> Iterator[Playground | StaticSite]:
     """A page without a text: of a playground, and of a folder if that is built."""
@@ -55,6 +47,16 @@ def running(site: Playground | StaticSite) -> Playground:
     if isinstance(site, StaticSite):
         pytest.skip("a page of its own has no server")
     return site
+
+
+@pytest.fixture
+def folder(site: Playground | StaticSite) -> Path:
+    """Where pictures go: the folder that BYTEMILL_PICTURES names, or target/pictures; or `static` below."""
+    pictures = Path(os.environ.get("BYTEMILL_PICTURES", "target/pictures"))
+    if isinstance(site, StaticSite):
+        pictures /= "static"
+    pictures.mkdir(parents=True, exist_ok=True)
+    return pictures
 
 
 Opened = Callable[..., Any]

@@ -353,3 +353,23 @@ def test_a_table_that_was_changed_is_refused(tmp_path: Path) -> None:
     request = json.dumps({"name": "sha256", "given": ["gpt2", "text", ["a"]]}).encode()
     done = subprocess.run(command, input=request, capture_output=True, check=True)
     assert "did not arrive as it was built" in json.loads(done.stdout)["refused"]["error"]
+
+
+PACK = """
+import { brotliCompressSync } from "node:zlib";
+import { readFileSync } from "node:fs";
+const sizes = process.argv.slice(1).map((path) => [path, brotliCompressSync(readFileSync(path)).length]);
+console.log(JSON.stringify(Object.fromEntries(sizes)));
+"""
+
+
+def test_sizes() -> None:
+    """The page without a server stays small, as servers of static files compress it."""
+    paths = [str(path) for path in FOLDER.iterdir() if path.suffix in {".wasm", ".js", ".json"}]
+    command = ["node", "--input-type=module", "--eval", PACK, "--", *paths]
+    done = subprocess.run(command, capture_output=True, check=True)
+    sizes = {Path(path).name: size for path, size in json.loads(done.stdout).items()}
+    [module] = [size for name, size in sizes.items() if name.endswith(".wasm")]
+    own = [path.name for path in (ROOT / "wasm" / "page").iterdir()]
+    assert module <= 760_000
+    assert sizes["data.json"] + sum(sizes[name] for name in own) <= 25_000

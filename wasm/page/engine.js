@@ -205,6 +205,15 @@ export class Tokenizer {
 	}
 
 	/**
+	 * Returns the answer of another function that answers with numbers.
+	 * @param {string} name
+	 * @param {Argument[]} given
+	 */
+	numbers(name, ...given) {
+		return words(this.ask(name, ...given));
+	}
+
+	/**
 	 * Returns the rank of a mergeable token; null if there is none.
 	 * @param {Uint8Array} token
 	 */

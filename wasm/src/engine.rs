@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -11,6 +12,7 @@ use bytemill::encode::Encoder;
 use bytemill::encode::explain::Explained;
 use bytemill::encode::special::{Allowed, Disallowed, SpecialTokens};
 use bytemill::encode::tokenizer_json::{FileEncoder, special_tokens};
+use bytemill::encode::truncate::Keep;
 use bytemill::error::EncodeError;
 use bytemill::huggingface::TokenizerFile;
 use bytemill::sentencepiece::{Kind, Model};
@@ -20,6 +22,7 @@ use bytemill::vocabulary::{self, Vocabulary};
 use serde_json::{Value, json};
 
 use crate::packed::{self, Tokens};
+use crate::units::Units;
 
 /// Why something cannot be answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -315,6 +318,69 @@ impl Opened {
         })
     }
 
+    /// Returns the IDs of a text in which some special tokens are allowed, and some strings are refused, as in tiktoken: `None`
+    /// is all of them, of the refused ones all that are not allowed.
+    ///
+    /// # Errors
+    /// It contains a string that is refused; or the engine of its pattern gives up.
+    pub fn encode_with(
+        &self,
+        text: &str,
+        allowed: Option<&[String]>,
+        refused_strings: Option<Vec<String>>,
+    ) -> Result<Vec<TokenId>, Refusal> {
+        let special = self.encoder.special_tokens();
+        let allowed = allowed.map_or(Allowed::All, |texts| {
+            special.allow(texts.iter().map(String::as_str))
+        });
+        let disallowed = match refused_strings {
+            None => special.disallow_except(&allowed),
+            Some(strings) => special.disallow(strings).map_err(refused)?,
+        };
+        special.refuse(text, &disallowed)?;
+        let mut ids = Vec::new();
+        self.encoder.encode(text, &allowed, &mut ids)?;
+        Ok(ids)
+    }
+
+    /// Returns the number of IDs of a text; `None` if there are more than `limit`.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    pub fn count_up_to(&self, text: &str, limit: usize) -> Result<Option<usize>, Refusal> {
+        Ok(self
+            .encoder
+            .count_till_limit(text, &Allowed::Nothing, limit)?)
+    }
+
+    /// Returns where the longest beginning of a text ends, or its longest end begins, that has at most `limit` tokens.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    pub fn cut(&self, text: &str, limit: usize, keep: Keep) -> Result<usize, Refusal> {
+        let kept = self
+            .encoder
+            .truncate(text, &Allowed::Nothing, limit, keep)?;
+        Ok(kept.cut)
+    }
+
+    /// Returns the IDs of a text, and where each starts and ends, in UTF-16 units.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    pub fn with_offsets(&self, text: &str) -> Result<[Vec<usize>; 3], Refusal> {
+        let spans = self.encoder.encode_with_offsets(text, &Allowed::Nothing)?;
+        let ids = spans.ids.iter().map(|&id| id as usize).collect();
+        let units = Units::of(text);
+        let starts = spans
+            .starts
+            .iter()
+            .map(|&start| units.before(start))
+            .collect();
+        let ends = spans.ends.iter().map(|&end| units.behind(end)).collect();
+        Ok([ids, starts, ends])
+    }
+
     /// Returns the tokens of a text as the page takes them.
     ///
     /// # Errors
@@ -393,11 +459,29 @@ impl Opened {
     /// # Errors
     /// A character alone has more; or as [`encode`](Self::encode).
     pub fn parts(&self, text: &str, limit: usize) -> Result<Vec<usize>, Refusal> {
-        if limit == 0 {
-            return Err(Refusal::new("expected a limit of 1 token or more, got 0"));
+        let parts = self.ranges(text, limit, 0)?;
+        Ok(parts.iter().map(Range::len).collect())
+    }
+
+    /// Returns parts of at most `limit` tokens, each of which repeats the last `overlap` of the one before.
+    ///
+    /// # Errors
+    /// As [`parts`](Self::parts).
+    pub fn ranges(
+        &self,
+        text: &str,
+        limit: usize,
+        overlap: usize,
+    ) -> Result<Vec<Range<usize>>, Refusal> {
+        if limit == 0 || overlap >= limit {
+            return Err(Refusal::new(format!(
+                "expected a limit of 1 token or more, and a smaller overlap, got {limit} and {overlap}"
+            )));
         }
-        let parts = self.encoder.parts(text, &Allowed::Nothing, limit, 0, &[])?;
-        Ok(parts.iter().map(std::ops::Range::len).collect())
+        let parts = self
+            .encoder
+            .parts(text, &Allowed::Nothing, limit, overlap, &[])?;
+        Ok(parts)
     }
 
     /// Returns the rank of a mergeable token.
@@ -531,7 +615,7 @@ fn sizes(splitter: &Splitter, text: &str) -> Result<Vec<usize>, Refusal> {
     loop {
         chunk.clear();
         let goes_on = pieces.next_chunk(&mut chunk)?;
-        sizes.extend(chunk.iter().map(std::ops::Range::len));
+        sizes.extend(chunk.iter().map(Range::len));
         if !goes_on {
             return Ok(sizes);
         }

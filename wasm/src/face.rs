@@ -11,11 +11,12 @@
 
 use std::cell::RefCell;
 
+use bytemill::encode::truncate::Keep;
 use bytemill::token::TokenId;
 
 use crate::engine::{Opened, Refusal, Special, pieces_by, special_of, text_of};
 use crate::packed::push_words;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[derive(Default)]
 struct State {
@@ -344,6 +345,114 @@ pub unsafe extern "C" fn explained(number: usize, text: *const u8, size: usize) 
     ask(number, |opened| {
         let explained = opened.explained(text_of(text)?)?;
         Ok(json!(explained).to_string().into_bytes())
+    })
+}
+
+/// Answers with the IDs of a text. `rule` is JSON with `allowed` and `disallowed`, each a list of texts or null for all.
+///
+/// # Safety
+/// Each address and size: as for `given`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn encode_with(
+    number: usize,
+    text: *const u8,
+    size: usize,
+    rule: *const u8,
+    rule_size: usize,
+) -> i32 {
+    // SAFETY: as above.
+    let (text, rule) = unsafe { (given(text, size), given(rule, rule_size)) };
+    let rule: Value = serde_json::from_slice(rule).unwrap_or_default();
+    let texts = |name: &str| {
+        let texts = rule[name].as_array()?.iter();
+        Some(
+            texts
+                .filter_map(|text| text.as_str().map(str::to_owned))
+                .collect::<Vec<_>>(),
+        )
+    };
+    ask(number, |opened| {
+        let ids = opened.encode_with(
+            text_of(text)?,
+            texts("allowed").as_deref(),
+            texts("disallowed"),
+        )?;
+        Ok(ids.iter().flat_map(|id| id.to_le_bytes()).collect())
+    })
+}
+
+/// Answers with the number of IDs of a text, or with nothing if there are more than `limit`.
+///
+/// # Safety
+/// As for `given`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn count_up_to(
+    number: usize,
+    text: *const u8,
+    size: usize,
+    limit: usize,
+) -> i32 {
+    // SAFETY: as above.
+    let text = unsafe { given(text, size) };
+    ask(number, |opened| {
+        Ok(words(opened.count_up_to(text_of(text)?, limit)?))
+    })
+}
+
+/// Answers with the byte at which a text is cut to have at most `limit` tokens; its end is kept if `keep_end` is not 0.
+///
+/// # Safety
+/// As for `given`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cut(
+    number: usize,
+    text: *const u8,
+    size: usize,
+    limit: usize,
+    keep_end: u32,
+) -> i32 {
+    // SAFETY: as above.
+    let text = unsafe { given(text, size) };
+    let keep = if keep_end == 0 {
+        Keep::Start
+    } else {
+        Keep::End
+    };
+    ask(number, |opened| {
+        Ok(words([opened.cut(text_of(text)?, limit, keep)?]))
+    })
+}
+
+/// Answers with starts and ends of parts of at most `limit` tokens, in turn.
+///
+/// # Safety
+/// As for `given`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ranges(
+    number: usize,
+    text: *const u8,
+    size: usize,
+    limit: usize,
+    overlap: usize,
+) -> i32 {
+    // SAFETY: as above.
+    let text = unsafe { given(text, size) };
+    ask(number, |opened| {
+        let ranges = opened.ranges(text_of(text)?, limit, overlap)?;
+        Ok(words(ranges.iter().flat_map(|part| [part.start, part.end])))
+    })
+}
+
+/// Answers with the IDs of a text, all their starts, and all their ends, in UTF-16 units.
+///
+/// # Safety
+/// As for `given`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn with_offsets(number: usize, text: *const u8, size: usize) -> i32 {
+    // SAFETY: as above.
+    let text = unsafe { given(text, size) };
+    ask(number, |opened| {
+        Ok(words(opened.with_offsets(text_of(text)?)?.concat()))
     })
 }
 

@@ -3,3 +3,4 @@
 pub mod engine;
 pub mod face;
 pub mod packed;
+pub mod units;
