@@ -27,6 +27,9 @@ LISTEN = """() => {
 }"""
 
 
+# Playwright marks the functions that it gets; those of builtin types have no room for that: hence lambdas.
+
+
 class Held:
     """Questions about texts, which wait until they are released."""
 
@@ -37,7 +40,7 @@ class Held:
         if is_static(page):
             page.evaluate(HOLD)
         else:
-            page.route("**/encode?*", self.routes.append)
+            page.route("**/encode?*", lambda route: self.routes.append(route))  # noqa: PLW0108 - as above
 
     def __len__(self) -> int:
         return self.page.evaluate("window.held.length") if is_static(self.page) else len(self.routes)
@@ -53,7 +56,7 @@ class Held:
 def listen(page: Any, asked: list[str]) -> None:
     """Notes the texts that the page asks for from now on."""
     if is_static(page):
-        page.expose_function("noteAsked", lambda text: asked.append(text))  # noqa: PLW0108 - a builtin has no place for its marks
+        page.expose_function("noteAsked", lambda text: asked.append(text))  # noqa: PLW0108 - as above
         page.evaluate(LISTEN)
         return
     page.on(
