@@ -2,7 +2,7 @@
 /** A tokenizer: the encodings of tiktoken, `tokenizer.json`, SentencePiece and `.tiktoken` files, in WebAssembly. */
 
 import { ENCODINGS, MODEL_PREFIXES, MODELS, PATTERNS, TABLES } from "./data.js";
-import { InternalError, Library, Refusal } from "./engine.js";
+import { InternalError, Library, openerOf, Refusal } from "./engine.js";
 import { sha256 } from "./sha256.js";
 
 export { InternalError };
@@ -123,16 +123,16 @@ export function encodingForModel(model) {
  */
 export async function fromFile(contents, { name = "file", pattern } = {}) {
 	const loaded = await init();
-	const start = String.fromCharCode(...contents.subarray(0, 200));
+	const opener = openerOf(contents);
+	if (!opener) throw new TypeError("expected a tokenizer.json, a SentencePiece .model, a .tiktoken or a .bytemill file");
+	/** @type {string[]} */
+	const more = [];
+	if (opener === "open_ranks") {
+		if (pattern === undefined) throw new TypeError("a .tiktoken file has no pattern: expected one as the option `pattern`");
+		more.push(PATTERNS[pattern] ?? pattern);
+	}
 	try {
-		let tokenizer;
-		if (/^\s*\{/.test(start)) tokenizer = loaded.open("open_tokenizer_json", contents);
-		else if (start.startsWith("bytemill ")) tokenizer = loaded.open("open_native", contents);
-		else if (contents[0] === 0x0A) tokenizer = loaded.open("open_model", contents);
-		else if (/^[A-Za-z0-9+/]+=* \d+\r?\n/.test(start)) {
-			if (pattern === undefined) throw new TypeError("a .tiktoken file has no pattern: expected one as the option `pattern`");
-			tokenizer = loaded.open("open_ranks", contents, PATTERNS[pattern] ?? pattern);
-		} else throw new TypeError("expected a tokenizer.json, a SentencePiece .model, a .tiktoken or a .bytemill file");
+		const tokenizer = loaded.open(opener, contents, ...more);
 		return new Encoding(tokenizer.described().name ?? name, tokenizer);
 	} catch (error) {
 		throw told(error);

@@ -1,7 +1,7 @@
 // @ts-check
 /** The answers to the page, of the shapes of answers.py; a test compares them. */
 
-import { Library, Refusal, RULES } from "./engine.js";
+import { Library, openerOf, Refusal, RULES } from "./engine.js";
 import { sha256 } from "./sha256.js";
 import { grouped, hex, kindOf, lastMerge, mayOccur, mergeTrace, textOf, trainingTrace, unhex } from "./twins.js";
 
@@ -62,6 +62,17 @@ function latin(bytes) {
 	return text;
 }
 
+/** @param {Uint8Array[]} parts */
+function joined(parts) {
+	const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+	let place = 0;
+	for (const part of parts) {
+		whole.set(part, place);
+		place += part.length;
+	}
+	return whole;
+}
+
 export class Answers {
 	/**
 	 * @param {Data} data
@@ -76,6 +87,8 @@ export class Answers {
 		this.published = new Map();
 		/** @type {Map<string, {known: Known, contents: Uint8Array}>} */
 		this.files = new Map();
+		/** @type {Map<string, Known>} with the special tokens that a format of chats assumes, by its name */
+		this.formats = new Map();
 	}
 
 	/**
@@ -158,13 +171,7 @@ export class Answers {
 			new DataView(block.buffer).setUint32(28, Math.round((performance.now() - began) * 1000), true);
 			blocks.push(block);
 		}
-		const whole = new Uint8Array(blocks.reduce((size, block) => size + block.length, 0));
-		let place = 0;
-		for (const block of blocks) {
-			whole.set(block, place);
-			place += block.length;
-		}
-		return whole.buffer;
+		return joined(blocks).buffer;
 	}
 
 	/**
@@ -301,8 +308,12 @@ export class Answers {
 		const form = this.data.formats[format];
 		if (!form) throw new Refusal({ error: `expected a format, one of ${Object.keys(this.data.formats).join(", ")}` });
 		if (messages.length > MOST_MESSAGES) throw new Refusal({ error: `expected at most ${MOST_MESSAGES} messages` });
-		const base = await this.chosen(form.encoding);
-		const known = Object.keys(form.assumed).length ? new Known(form.encoding, base.tokenizer.with(form.assumed)) : base;
+		let known = this.formats.get(format);
+		if (!known) {
+			known = await this.chosen(form.encoding);
+			if (Object.keys(form.assumed).length) known = new Known(form.encoding, known.tokenizer.with(form.assumed));
+			this.formats.set(format, known);
+		}
 		/** @type {[string, boolean][]} */
 		const segments = messages.flatMap(([role, content]) => [
 			[form.start, true],
@@ -351,7 +362,11 @@ export class Answers {
 		for (let number = 2; name in this.data.details || this.files.has(name); number++) name = `${stem} (${number})`;
 		known.name = name;
 		this.files.set(name, { known, contents: body(contents) });
-		if (this.files.size > MOST_FILES) this.files.delete(/** @type {string} */ (this.files.keys().next().value));
+		if (this.files.size > MOST_FILES) {
+			const [[oldest, file]] = this.files;
+			file.known.tokenizer.close();
+			this.files.delete(oldest);
+		}
 		return { name, warnings: [] };
 	}
 }
@@ -366,22 +381,20 @@ export class Answers {
  */
 function opened(library, base, contents, pattern, data) {
 	if (!contents.length) throw new Refusal({ error: "expected a vocabulary, and the file is empty" });
-	const start = latin(contents.subarray(0, 200));
-	if (/^\s*\{/.test(start)) return library.open("open_tokenizer_json", contents);
-	if (start.startsWith("bytemill ")) return library.open("open_native", contents);
-	if (/^[A-Za-z0-9+/]+=*\x20\d+\r?\n/.test(start)) {
-		if (!pattern) {
-			throw new Refusal({
-				error: `${base} has no pattern: choose the one that its model splits texts by.`,
-				patterns: Object.keys(data.patterns),
-			});
-		}
-		return library.open("open_ranks", contents, pattern);
+	const opener = openerOf(contents);
+	if (!opener) {
+		throw new Refusal({
+			error: `expected a tokenizer.json, a .tiktoken or .bytemill file, or SentencePiece's .model. ${ONLY_IN_PYTHON}, which reads more`,
+		});
 	}
-	if (contents[0] === 0x0A) return library.open("open_model", contents);
-	throw new Refusal({
-		error: `expected a tokenizer.json, a .tiktoken or .bytemill file, or SentencePiece's .model. ${ONLY_IN_PYTHON}, which reads more`,
-	});
+	if (opener !== "open_ranks") return library.open(opener, contents);
+	if (!pattern) {
+		throw new Refusal({
+			error: `${base} has no pattern: choose the one that its model splits texts by.`,
+			patterns: Object.keys(data.patterns),
+		});
+	}
+	return library.open(opener, contents, pattern);
 }
 
 /**
@@ -435,11 +448,5 @@ function fingerprint(known, contents) {
 		sized(encoder.encode(text));
 	}
 	if (!known.facts.ranks) sized(contents);
-	const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-	let place = 0;
-	for (const part of parts) {
-		whole.set(part, place);
-		place += part.length;
-	}
-	return sha256(whole);
+	return sha256(joined(parts));
 }

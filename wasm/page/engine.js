@@ -75,6 +75,18 @@ class Instance {
 	}
 }
 
+/**
+ * Returns the function of the library that opens a file, by how its contents begin; null if they are of no format that it reads.
+ * @param {Uint8Array} contents
+ */
+export function openerOf(contents) {
+	const start = String.fromCharCode(...contents.subarray(0, 200));
+	if (/^\s*\{/.test(start)) return "open_tokenizer_json";
+	if (start.startsWith("bytemill ")) return "open_native";
+	if (contents[0] === 0x0A) return "open_model";
+	return /^[A-Za-z0-9+/]+=*\x20\d+\r?\n/.test(start) ? "open_ranks" : null;
+}
+
 /** Opens tokenizers, and opens them again where a fault has ended an instance. */
 export class Library {
 	/** @param {WebAssembly.Module} module */
@@ -153,6 +165,13 @@ export class Tokenizer {
 	with(tokens) {
 		const more = JSON.stringify(tokens);
 		return new Tokenizer(this.library, (instance) => instance.call("with_special_tokens", [this.number(), more]));
+	}
+
+	/** Gives back its memory. The next question opens it again. */
+	close() {
+		const instance = this.instance;
+		this.instance = undefined;
+		if (instance && !instance.broken) instance.call("close", [this.opened]);
 	}
 
 	/**
