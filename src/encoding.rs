@@ -14,7 +14,7 @@ use crate::encode::tokenizer_json::{FileEncoder, special_tokens};
 use crate::encode::truncate::Keep;
 use crate::error::{DecodeError, EncodeError, SessionError};
 use crate::huggingface::TokenizerFile;
-use crate::sentencepiece::{Kind, Model};
+use crate::sentencepiece::Model;
 use crate::split::Splitter;
 use crate::token::TokenId;
 use crate::train::counting::{Item, PieceCounts};
@@ -84,10 +84,8 @@ impl Encoding {
     /// O(bytes).
     pub fn from_model(contents: Vec<u8>) -> Result<Self, Error> {
         let model = Model::read(contents).map_err(invalid)?;
-        let control = (0..).zip(model.pieces());
-        let control = control.filter(|(_, piece)| piece.kind == Kind::Control);
-        let control = control.map(|(id, piece)| (piece.text.to_owned(), id));
-        let special_tokens = SpecialTokens::new(control.collect()).map_err(invalid)?;
+        let control = model.control_tokens().collect();
+        let special_tokens = SpecialTokens::new(control).map_err(invalid)?;
         let encoder = Encoder::of_model(&model, special_tokens).map_err(invalid)?;
         Ok(Self::around(encoder))
     }

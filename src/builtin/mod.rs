@@ -76,8 +76,8 @@ impl Builtin {
         }
     }
 
-    /// Builds the vocabulary from the contents of its [tables](Self::tables), for programs that do not have the image: it
-    /// has three to four times their size. The merges are trusted; the caller has compared their hash.
+    /// Builds the vocabulary from the contents of its [tables](Self::tables), for programs without the image, which is
+    /// five to six times as large. The merges are trusted; the caller has compared their hash.
     ///
     /// # Errors
     /// [`VocabularyError`] if a table is damaged or missing.

@@ -21,6 +21,7 @@ use crate::error::{DecodeError, OutOfMemory};
 use crate::token::TokenId;
 use crate::util::lazy::get_or_try_init_nonblocking;
 use crate::util::memory;
+use crate::util::text::incomplete_bytes;
 use crate::vocabulary::Vocabulary;
 
 /// Bytes to reserve for each id. Most lists of ids stand for fewer; growing takes a tenth of the time.
@@ -227,18 +228,9 @@ fn append(bytes: &mut Vec<u8>, token: &[u8]) -> Result<(), OutOfMemory> {
 
 /// Replaces each byte of an incomplete character at the end by U+FFFD.
 fn replace_incomplete_character(bytes: &mut Vec<u8>) {
-    let is_first = |byte: &u8| byte & 0xC0 != 0x80;
-    let Some(start) = bytes.iter().rev().take(4).position(is_first) else {
-        return;
-    };
-    let start = bytes.len() - 1 - start;
-    let is_incomplete = std::str::from_utf8(&bytes[start..])
-        .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none());
-    if is_incomplete {
-        let count = bytes.len() - start;
-        bytes.truncate(start);
-        for _ in 0..count {
-            bytes.extend_from_slice("\u{FFFD}".as_bytes());
-        }
+    let count = incomplete_bytes(bytes);
+    bytes.truncate(bytes.len() - count);
+    for _ in 0..count {
+        bytes.extend_from_slice("\u{FFFD}".as_bytes());
     }
 }

@@ -10,6 +10,7 @@ use rustc_hash::FxBuildHasher;
 use super::ModelError;
 use super::spec::{DENORMALIZER, NORMALIZER, Spec, TRAINER, int32};
 use super::wire::{Fields, Payload};
+use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
 
 /// A piece has less than this many bytes.
@@ -273,6 +274,13 @@ impl Model {
     /// The pieces in the order of their ids.
     pub fn pieces(&self) -> impl ExactSizeIterator<Item = Piece<'_>> {
         (0..self.pieces.len()).map(|id| self.piece_at(id))
+    }
+
+    /// The text and id of each control piece, such as `</s>`, in the order of their ids.
+    pub fn control_tokens(&self) -> impl Iterator<Item = (String, TokenId)> {
+        let pieces = (0..).zip(self.pieces());
+        let control = pieces.filter(|(_, piece)| piece.kind == Kind::Control);
+        control.map(|(id, piece)| (piece.text.to_owned(), id))
     }
 
     /// The number of pieces.

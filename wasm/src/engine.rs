@@ -15,7 +15,7 @@ use bytemill::encode::tokenizer_json::{FileEncoder, special_tokens};
 use bytemill::encode::truncate::Keep;
 use bytemill::error::EncodeError;
 use bytemill::huggingface::TokenizerFile;
-use bytemill::sentencepiece::{Kind, Model};
+use bytemill::sentencepiece::Model;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
 use bytemill::vocabulary::{self, Vocabulary};
@@ -67,7 +67,7 @@ impl From<EncodeError> for Refusal {
     }
 }
 
-/// What special tokens in a text are.
+/// How special tokens in a text are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
     /// Ordinary text.
@@ -184,11 +184,7 @@ impl Opened {
     /// It is damaged.
     pub fn model(contents: Vec<u8>) -> Result<Self, Refusal> {
         let model = Model::read(contents).map_err(refused)?;
-        let control = (0..).zip(model.pieces());
-        let control = control.filter(|(_, piece)| piece.kind == Kind::Control);
-        let special: Vec<_> = control
-            .map(|(id, piece)| (piece.text.to_owned(), id))
-            .collect();
+        let special: Vec<_> = model.control_tokens().collect();
         let tokens = SpecialTokens::new(special.clone()).map_err(refused)?;
         Ok(Self {
             encoder: Encoder::of_model(&model, tokens).map_err(refused)?,
@@ -432,13 +428,11 @@ impl Opened {
 
     /// Returns those of some IDs that no token has, each once.
     pub fn unknown(&self, ids: &[TokenId]) -> Vec<TokenId> {
-        let mut unknown = Vec::new();
-        for &id in ids {
-            if self.encoder.token_bytes(id).is_none() && !unknown.contains(&id) {
-                unknown.push(id);
-            }
-        }
+        let mut seen = HashSet::new();
+        let unknown = ids.iter().copied();
         unknown
+            .filter(|&id| self.encoder.token_bytes(id).is_none() && seen.insert(id))
+            .collect()
     }
 
     /// Returns the sizes of the pieces of a text in bytes.

@@ -52,7 +52,7 @@ pub extern "C" fn allocate(size: usize) -> *mut u8 {
 /// Takes back room.
 ///
 /// # Safety
-/// `address` and `size` are those of one [`allocate`], and are given once.
+/// `address` and `size` must come from one call of [`allocate`], and be released once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn release(address: *mut u8, size: usize) {
     // SAFETY: as above: `allocate` has made it of a vector of this capacity.

@@ -49,8 +49,8 @@ impl CoreBpe {
         })
     }
 
-    /// Decodes an id of each of several streams, behind the bytes that each holds back: the texts that they complete, where
-    /// what is not UTF-8 is replaced, and the bytes that they hold back then.
+    /// Appends one token to the bytes that each stream holds back. Returns the texts that are complete now, in which invalid
+    /// UTF-8 is replaced, and the bytes that each stream holds back from now on.
     #[pyo3(signature = (held, tokens, /))]
     fn continue_texts<'py>(
         &self,

@@ -16,7 +16,6 @@ impl Simd128 {
 }
 
 /// Evaluates an expression for each of the four registers.
-#[cfg(not(target_arch = "wasm32"))]
 macro_rules! each {
     (|$n:ident| $value:expr) => {
         // SAFETY: a value of `Simd128` proves that the machine has the instructions.
@@ -42,5 +41,4 @@ macro_rules! each {
         }
     };
 }
-#[cfg(not(target_arch = "wasm32"))]
 pub(super) use each;

@@ -11,32 +11,8 @@ use std::arch::wasm32::{
 };
 
 use super::Vector;
-use super::simd128::Simd128;
+use super::simd128::{Simd128, each};
 use crate::util::block::BLOCK_LEN;
-
-/// Evaluates an expression for each of the four registers.
-macro_rules! each {
-    (|$n:ident| $value:expr) => {
-        [
-            {
-                let $n = 0;
-                $value
-            },
-            {
-                let $n = 1;
-                $value
-            },
-            {
-                let $n = 2;
-                $value
-            },
-            {
-                let $n = 3;
-                $value
-            },
-        ]
-    };
-}
 
 /// Loads 16 bytes.
 #[inline(always)]
