@@ -309,8 +309,8 @@ class CoreBPE:
     # Returns text and the offset of each token in characters, by a decoder of a `tokenizer.json` that does
     # more than to join the bytes of tokens; otherwise `None`.
     def decode_with_offsets(self, tokens: Sequence[int], /) -> tuple[str, list[int]] | None: ...
-    # Decodes an id of each of several streams, behind the bytes that each holds back; returns the texts, and
-    # the bytes that are held back then.
+    # Appends one token to the bytes that each stream holds back. Returns the texts that are complete now, and
+    # the bytes that each stream holds back from now on.
     def continue_texts(
         self, held: list[bytes], tokens: Sequence[int], /
     ) -> tuple[list[str], list[bytes]]: ...

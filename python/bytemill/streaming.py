@@ -72,8 +72,8 @@ class StreamDecoder:
 
         Args:
             streams: Different streams, which may be of different encodings.
-            tokens: For each stream, in the same order, one or several token IDs; an array of one ID for each,
-                for example.
+            tokens: One element for each stream, in the same order: a token ID or a sequence of token IDs. An
+                array of integers gives each stream one ID.
 
         Returns:
             For each stream the text that its token IDs complete, which may be empty.
@@ -116,10 +116,11 @@ class StreamDecoder:
 class CoreStreamDecoder(StreamDecoder):
     """The stream decoder of an encoding whose tokens are bytes, many of which go on in one call."""
 
-    def __init__(self, core: CoreBPE, errors: str = "replace") -> None:
-        """Starts a stream; same arguments and errors as `StreamDecoder`."""
-        super().__init__(core, errors)
-        self.core = core if errors == "replace" else None
+    _decoder: CoreBPE
+
+    def core(self) -> CoreBPE | None:
+        """Returns the core that continues this stream together with others, if its errors allow that."""
+        return self._decoder if self._errors == "replace" else None
 
 
 def pushed_together(
@@ -127,14 +128,14 @@ def pushed_together(
     tokens: Any,  # noqa: ANN401 - IDs, arrays of them, or anything
 ) -> tuple[list[str], list[Any]] | None:
     """Returns texts and states after one ID for each stream, if one call of a core gives them."""
-    cores = {stream.core if isinstance(stream, CoreStreamDecoder) else None for stream in streams}
+    cores = {stream.core() if isinstance(stream, CoreStreamDecoder) else None for stream in streams}
     core = cores.pop() if len(cores) == 1 else None
     if core is None:
         return None
     try:
         return core.continue_texts([stream._state for stream in streams], tokens)  # noqa: SLF001 - of its base
     except (TypeError, ValueError):
-        # Several IDs for a stream; or a mistake, which is told for each.
+        # Several IDs for one stream, or invalid ones: continuing each stream by itself decodes or raises.
         return None
 
 

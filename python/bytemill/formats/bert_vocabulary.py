@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from bytemill.errors import VocabularyError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bytemill.formats.json_file import Value
 
-__all__ = ["looks_like_vocabulary", "tokenizer_of"]
+__all__ = ["looks_like_vocabulary", "tokenizer_of", "upper_case_word"]
 
 # Lines among which the unknown token is, and its name in nearly all models.
 FIRST_LINES = 1000
@@ -56,11 +58,11 @@ def tokenizer_of(contents: bytes, config: Value | None, source: str) -> bytes:
     special = SPECIAL if config is None else {name: named(config, name) for name in SPECIAL}
     if config is not None:
         check_class(config)
-    elif words := [token for token in ids if token != token.lower() and not token.startswith("[")]:
+    elif word := upper_case_word(ids):
         raise VocabularyError(
             f"{source}: expected a tokenizer_config.json in the same directory that says whether "
             f"do_lower_case is true, "
-            f"as the vocabulary has words in upper case such as {words[0]!r}"
+            f"as the vocabulary has words in upper case such as {word!r}"
         )
     for token in special.values():
         if token not in ids:
@@ -123,6 +125,11 @@ def ids_of(contents: bytes, source: str) -> dict[str, int]:
                 f"{source}: line {number}: expected a token without white space at its end, got {token!r}"
             )
     return {token: token_id for token_id, token in enumerate(tokens)}
+
+
+def upper_case_word(tokens: Iterable[str]) -> str | None:
+    """Returns the first token in upper case that is not a special token, if there is one."""
+    return next((token for token in tokens if token != token.lower() and not token.startswith("[")), None)
 
 
 def check_class(config: Value) -> None:

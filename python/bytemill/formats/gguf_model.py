@@ -82,7 +82,7 @@ class Entries:
         raise VocabularyError(f"{self.source}: {PREFIX}{entry}: {reason}")
 
     def columns(self, *names: str) -> list[list[Any]]:
-        """Returns lists of one length, an element for each token."""
+        """Returns the lists of these names, which must be of the same length."""
         found = []
         for name in names:
             values = self.entries.get(name)
@@ -93,16 +93,19 @@ class Entries:
             self.refuse(" and ".join(names), "expected lists of one length")
         return found
 
-    def types(self) -> list[int]:
-        """Returns the type of each token; older converters gave what fills the table the type UNKNOWN."""
-        (kinds,) = self.columns("token_type")
+    def table(self, *names: str) -> list[list[Any]]:
+        """Returns the tokens, the columns of these names, and the types of the tokens.
+
+        Older converters gave what fills the table the type UNKNOWN; its type is UNUSED here.
+        """
+        *columns, kinds = self.columns("tokens", *names, "token_type")
         unknown = self.token_id("unknown")
-        if unknown is None:
-            return kinds
-        fill = (
-            UNUSED if kind == UNKNOWN and token_id != unknown else kind for token_id, kind in enumerate(kinds)
-        )
-        return list(fill)
+        if unknown is not None:
+            kinds = [
+                UNUSED if kind == UNKNOWN and token_id != unknown else kind
+                for token_id, kind in enumerate(kinds)
+            ]
+        return [*columns, kinds]
 
     def token_id(self, *names: str) -> int | None:
         """Returns the ID of a token by the first of its names that the file has."""
@@ -123,8 +126,7 @@ class Entries:
 
 def pieces_of(file: Entries, model_type: int) -> bytes:
     """Returns the SentencePiece model of a file of the kinds `llama` and `t5`."""
-    tokens, scores, _ = file.columns("tokens", "scores", "token_type")
-    kinds = file.types()
+    tokens, scores, kinds = file.table("scores")
     options: dict[str, Any] = {"model_type": model_type, "byte_fallback": BYTE in kinds}
     for option, entry in (("bos", "bos"), ("eos", "eos"), ("unk", "unknown"), ("pad", "padding")):
         token_id = file.token_id(entry)
@@ -151,8 +153,7 @@ def merges_of(file: Entries) -> bytes:
         known = ", ".join(sorted(SPLITTINGS))
         file.refuse("pre", f"expected the name of a family whose pattern is known ({known}), got {family!r}")
     splitting = SPLITTINGS[family]
-    tokens, _ = file.columns("tokens", "token_type")
-    kinds = file.types()
+    tokens, kinds = file.table()
     (merges,) = file.columns("merges")
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     added = [
@@ -201,12 +202,11 @@ def template(file: Entries, tokens: list[str]) -> dict[str, Any] | None:
 
 def words_of(file: Entries) -> bytes:
     """Returns the `tokenizer.json` of a file of the kind `bert`."""
-    tokens, _ = file.columns("tokens", "token_type")
-    kinds = file.types()
+    tokens, kinds = file.table()
     words = [word(text, kind) for text, kind in zip(tokens, kinds, strict=True)]
     check_distinct(file, words)
     lowercase = file.entries.get("normalizer.lowercase")
-    upper = next((each for each in words if each != each.lower() and not each.startswith("[")), None)
+    upper = bert_vocabulary.upper_case_word(words)
     if lowercase is None and upper is not None:
         file.refuse("normalizer.lowercase", f"expected true or false, as the word {upper!r} is in upper case")
     config: dict[str, Any] = {

@@ -156,8 +156,8 @@ def accelerated_class(kind: type) -> type:
         qualified = f"{kind.__qualname__} (accelerated by bytemill)"
         names = {"__module__": kind.__module__, "__qualname__": qualified, "__doc__": kind.__doc__}
         made = CLASSES[kind] = type(kind.__name__, (Accelerated, kind), names)
-        # A class that `datasets` does not find by its name it hashes with the code of all its methods: 20 %
-        # more time for a fingerprint, which would change with the version of this package.
+        # A class that `datasets` does not find by its name it hashes with the code of all its methods: a
+        # fingerprint would take longer, and change with the version of this package.
         module = sys.modules.get(kind.__module__)
         if module is not None:
             setattr(module, qualified, made)
