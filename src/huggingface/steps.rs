@@ -11,6 +11,7 @@ use super::json::{At, FileError};
 use crate::normalize::chain::{self as normalize, Find, Precompiled};
 use crate::split::chain::{self as split, Behavior, Pattern, oniguruma};
 use crate::token::{NO_TOKEN, TokenId};
+use crate::util::regex::Regex;
 
 /// How text is cut, and what else the pre-tokenizer does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -126,13 +127,13 @@ fn is_start(regex: &str) -> bool {
 }
 
 /// Compiles a regular expression of the file.
-fn regex(step: &At<'_>, regex: &str) -> Result<fancy_regex::Regex, FileError> {
+fn regex(step: &At<'_>, regex: &str) -> Result<Regex, FileError> {
     let refuse = |reason: String| match step.get("pattern").and_then(|at| at.get("Regex")) {
         Ok(at) => at.refuse(reason),
         Err(error) => error,
     };
     let translated = oniguruma::translate(regex).map_err(|error| refuse(error.to_string()))?;
-    fancy_regex::Regex::new(&translated).map_err(|error| refuse(error.to_string()))
+    Regex::new(&translated).map_err(|error| refuse(error.to_string()))
 }
 
 /// Reads what a step looks for.

@@ -4,6 +4,7 @@ use fancy_regex::Expr;
 use regex_syntax::hir::ClassUnicode;
 
 use super::automaton::single;
+use crate::util::regex;
 
 /// Returns whether every character of every text is certainly in a match of a pattern in the syntax of fancy-regex.
 ///
@@ -13,10 +14,10 @@ use super::automaton::single;
 /// # Complexity
 /// O(pattern).
 pub fn is_total(pattern: &str) -> bool {
-    let Ok(tree) = Expr::parse_tree(pattern) else {
+    let Ok(tree) = regex::parse(pattern) else {
         return false;
     };
-    let mut rest = cover(&tree.expr).characters;
+    let mut rest = cover(&tree).characters;
     rest.negate();
     rest.ranges().is_empty()
 }

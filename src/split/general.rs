@@ -4,11 +4,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fancy_regex::{AstNode, BacktrackingControlVerb, Expr, Regex};
+use fancy_regex::{AstNode, BacktrackingControlVerb, Expr};
 
 use super::automaton::{Automaton, Beside, Trace};
 use crate::error::{EncodeError, PatternError};
 use crate::util::memory::Growable;
+use crate::util::regex::{self, Regex};
 
 /// A compiled pattern.
 #[derive(Clone, Debug)]
@@ -33,8 +34,8 @@ impl General {
             reason: error.to_string(),
         };
         let regex = Regex::new(pattern).map_err(unsupported)?;
-        let tree = Expr::parse_tree(pattern).map_err(unsupported)?;
-        if shortest_match(&tree.expr) == 0 {
+        let tree = regex::parse(pattern).map_err(unsupported)?;
+        if shortest_match(&tree) == 0 {
             return Err(PatternError::MatchesEmpty(pattern.to_owned()));
         }
         Ok(Self {

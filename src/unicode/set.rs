@@ -4,6 +4,8 @@ use fancy_regex::Expr;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
+use crate::util::regex;
+
 /// Returns the characters that an expression in the syntax of the crate `regex` matches; none if it does not match
 /// exactly one character.
 pub(crate) fn of(expression: &str, caseless: bool) -> Option<ClassUnicode> {
@@ -25,7 +27,7 @@ pub(crate) fn of(expression: &str, caseless: bool) -> Option<ClassUnicode> {
 /// Returns the characters that an expression in the syntax of fancy-regex matches; none if it does not match exactly
 /// one character.
 pub(crate) fn of_fancy(expression: &str, caseless: bool) -> Option<ClassUnicode> {
-    of_expression(&Expr::parse_tree(expression).ok()?.expr, caseless)
+    of_expression(&regex::parse(expression).ok()?, caseless)
 }
 
 /// As [`of_fancy`], of an expression that is parsed.

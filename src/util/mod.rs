@@ -13,6 +13,8 @@ pub(crate) mod once_pointer;
 pub mod parallel;
 #[cfg(test)]
 pub(crate) mod random;
+#[doc(hidden)]
+pub mod regex;
 pub mod text;
 pub mod tier;
 pub(crate) mod vector;

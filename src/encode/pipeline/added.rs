@@ -13,13 +13,12 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use fancy_regex::Regex;
-
 use crate::encode::finder::Finder;
 use crate::encode::special::{Allowed, Beside, SpecialTokens};
 use crate::error::VocabularyError;
 use crate::token::TokenId;
 use crate::util::memory;
+use crate::util::regex::Regex;
 
 /// A string that becomes an id, as a file of Hugging Face's tokenizers describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,7 +19,6 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use fancy_regex::Regex;
 use forms::Normal;
 use map::CharacterMap;
 use replaced::Replaced;
@@ -28,6 +27,7 @@ use unicode_normalization_alignments::char::is_combining_mark;
 
 use crate::error::{EncodeError, NormalizerError};
 use crate::util::memory::{self, Growable};
+use crate::util::regex::Regex;
 
 pub use precompiled::Precompiled;
 

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use fancy_regex::Regex;
 use memchr::memmem::Finder;
 use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind};
 
@@ -10,6 +9,7 @@ use super::runs::Run;
 use super::{Find, Output};
 use crate::error::{EncodeError, NormalizerError};
 use crate::unicode::set;
+use crate::util::regex::Regex;
 
 /// A step that replaces, with its tables.
 #[derive(Debug)]

@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use fancy_regex::Expr;
 use regex_syntax::hir::ClassUnicode;
 
 use crate::unicode::set;
+use crate::util::regex;
 
 /// Bytes that are looked at together, by vector instructions.
 const WINDOW: usize = 32;
@@ -30,7 +30,7 @@ pub(super) struct Run {
 impl Run {
     /// Returns the run that an expression in the syntax of fancy-regex matches; `None` if it matches anything else.
     pub(super) fn of(expression: &str) -> Option<Self> {
-        let (class, least) = set::of_run(&Expr::parse_tree(expression).ok()?.expr)?;
+        let (class, least) = set::of_run(&regex::parse(expression).ok()?)?;
         let mut may_begin = [false; 256];
         for range in class.iter() {
             let bytes = first_byte(range.start())..=first_byte(range.end());

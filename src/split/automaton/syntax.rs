@@ -4,6 +4,7 @@ use fancy_regex::{Assertion, Expr, LookAround};
 use regex_syntax::hir::ClassUnicode;
 
 use crate::unicode::set;
+use crate::util::regex;
 
 /// An expression.
 #[derive(Clone, Debug)]
@@ -31,8 +32,8 @@ pub(super) enum Node {
 
 /// Returns the meaning of a pattern; none if an automaton cannot run it.
 pub(super) fn parse(pattern: &str) -> Option<Node> {
-    let tree = Expr::parse_tree(pattern).ok()?;
-    node(&tree.expr)
+    let tree = regex::parse(pattern).ok()?;
+    node(&tree)
 }
 
 /// Returns the characters of which an expression matches one; none if it matches anything else.

@@ -4,6 +4,7 @@ use fancy_regex::Expr;
 use regex_syntax::hir::ClassUnicode;
 
 use crate::unicode::set;
+use crate::util::regex;
 
 /// The texts and classes that a pattern looks for where a match may begin.
 pub(super) struct Alternatives {
@@ -23,8 +24,8 @@ pub(super) struct Run {
 impl Alternatives {
     /// Returns the alternatives of a pattern in the syntax of fancy-regex; `None` if it is any other pattern.
     pub(super) fn of(pattern: &str) -> Option<Self> {
-        let tree = Expr::parse_tree(pattern).ok()?;
-        let Expr::Alt(parts) = tree.expr else {
+        let tree = regex::parse(pattern).ok()?;
+        let Expr::Alt(parts) = tree else {
             return None;
         };
         let mut found = Self {

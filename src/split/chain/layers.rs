@@ -18,6 +18,7 @@ use crate::split::masks::Classify;
 use crate::unicode::character::{first, last, length_of};
 use crate::unicode::set;
 use crate::util::block::{BLOCK_LEN, Block, Spans};
+use crate::util::regex;
 
 /// Bytes between two passes of the checkpoint.
 const CHECK_INTERVAL: usize = 1 << 16;
@@ -70,7 +71,7 @@ impl Sets {
 
     /// Returns what a rule isolates; `None` if it does anything else.
     fn layer(&mut self, rule: &Rule) -> Option<Layer> {
-        let expression = Expr::parse_tree(&rule.pattern).ok()?.expr;
+        let expression = regex::parse(&rule.pattern).ok()?;
         if let Some(class) = set::of_expression(&expression, false) {
             let class = self.number(class)?;
             return match rule.behavior {

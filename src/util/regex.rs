@@ -1,0 +1,66 @@
+//! fancy-regex, tiktoken's engine. Without the feature `general-patterns` there is none: every pattern is an error then, and what
+//! only patterns reach is not in the program, which makes the smallest module for WebAssembly half as large.
+
+#[cfg(feature = "general-patterns")]
+pub use fancy_regex::Regex;
+use fancy_regex::{Error, Expr};
+#[cfg(not(feature = "general-patterns"))]
+pub use none::Regex;
+
+/// Returns the syntax of a pattern.
+///
+/// # Errors
+/// It does not parse.
+#[cfg(feature = "general-patterns")]
+pub(crate) fn parse(pattern: &str) -> Result<Expr, Error> {
+    Ok(Expr::parse_tree(pattern)?.expr)
+}
+
+#[cfg(not(feature = "general-patterns"))]
+#[inline(always)]
+pub(crate) fn parse(_pattern: &str) -> Result<Expr, Error> {
+    Err(none::missing())
+}
+
+#[cfg(not(feature = "general-patterns"))]
+mod none {
+    use std::iter::Empty;
+
+    use fancy_regex::{Error, Match, ParseError};
+
+    #[inline(always)]
+    pub(super) fn missing() -> Error {
+        let reason = "only the patterns of published encodings are known to this build";
+        Error::ParseError(0, ParseError::GeneralParseError(reason.to_owned()))
+    }
+
+    /// A compiled pattern: none can exist.
+    #[derive(Clone, Debug)]
+    pub enum Regex {}
+
+    impl Regex {
+        pub(crate) fn new(_pattern: &str) -> Result<Self, Error> {
+            Err(missing())
+        }
+
+        pub(crate) fn as_str(&self) -> &str {
+            match *self {}
+        }
+
+        pub(crate) fn is_match(&self, _text: &str) -> Result<bool, Error> {
+            match *self {}
+        }
+
+        pub(crate) fn find_from_pos<'t>(
+            &self,
+            _text: &'t str,
+            _from: usize,
+        ) -> Result<Option<Match<'t>>, Error> {
+            match *self {}
+        }
+
+        pub(crate) fn find_iter<'t>(&self, _text: &'t str) -> Empty<Result<Match<'t>, Error>> {
+            match *self {}
+        }
+    }
+}
