@@ -1,6 +1,6 @@
 """Puts the npm package together.
 
-    python tools/npm_package.py FOLDER --module FILE
+    python tools/npm_package.py FOLDER --module FILE --count FILE
 
 FOLDER is made anew, ready for `npm pack`.
 """
@@ -23,7 +23,7 @@ from bytemill.patterns import PATTERNS
 SOURCE = ROOT / "wasm" / "npm"
 
 
-def build(folder: Path, module: Path) -> None:
+def build(folder: Path, module: Path, count: Path) -> None:
     """Writes the package to a folder."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(SOURCE, folder)
@@ -31,6 +31,7 @@ def build(folder: Path, module: Path) -> None:
         shutil.copy(PAGE / name, folder)
     shutil.copy(ROOT / "LICENSE", folder)
     shutil.copy(module, folder / "bytemill.wasm")
+    shutil.copy(count, folder / "count.wasm")
     hashes = {}
     for name in VOCABULARIES:
         table = (TABLES / f"{name}.merges").read_bytes()
@@ -61,8 +62,11 @@ def main() -> None:
     parser.add_argument(
         "--module", type=Path, required=True, metavar="FILE", help="the library in WebAssembly"
     )
+    parser.add_argument(
+        "--count", type=Path, required=True, metavar="FILE", help="the same without files and patterns"
+    )
     options = parser.parse_args()
-    build(options.folder, options.module)
+    build(options.folder, options.module, options.count)
 
 
 if __name__ == "__main__":

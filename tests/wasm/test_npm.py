@@ -18,6 +18,8 @@ from support.open_models.speech import CODE, SENTENCES, TRICKY, patchworks
 
 [ARCHIVE] = (ROOT / "target" / "npm").glob("bytemill-*.tgz")
 
+FILES = ["llama3", "gemma-3", "bert-uncased", "bge-m3"]
+
 HEAD = """
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -33,6 +35,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "package.json").write_text('{"type": "module", "private": true}')
     command = ["npm", "install", "--offline", "--no-audit", "--no-fund", "--silent", str(ARCHIVE)]
     subprocess.run(command, cwd=folder, check=True, timeout=120)
+    for row in FILES:
+        (folder / f"{row}.json").write_bytes(file_of(row))
     assert [path.name for path in (folder / "node_modules").iterdir() if not path.name.startswith(".")] == [
         "bytemill"
     ]
@@ -138,10 +142,93 @@ def test_mistakes_raise_what_says_them(project: Path) -> None:
     )
 
 
+def test_sessions_have_the_ids_of_the_whole_text(project: Path) -> None:
+    run(
+        project,
+        """
+    import { DisallowedSpecialTokenError, fromFile, getEncoding } from "bytemill";
+    let seed = 7;
+    const random = (below) => (seed = (seed * 48271) % 2147483647) % below;
+    const encodings = [await getEncoding("o200k_base"), await getEncoding("gpt2"), await fromFile(readFileSync("bert-uncased.json"))];
+    for (const encoding of encodings) {
+      const session = encoding.session("", { disallowedSpecial: [] });
+      let whole = "", ids = [], appended = 0;
+      for (const text of given.texts) {
+        // Units, not characters: halves of surrogate pairs are appended one by one.
+        for (let start = 0; start < text.length;) {
+          const part = text.slice(start, start += 1 + random(9)), before = whole;
+          whole = random(40) ? whole + part : whole.slice(0, random(whole.length + 1)) + part;
+          const { start: from, stop, ids: more } = whole === before + part ? session.append(part) : session.update(whole);
+          ids.splice(from, stop - from, ...more);
+          appended += more.length;
+        }
+        const expected = plain(encoding.encodeOrdinary(whole));
+        assert.deepEqual(ids, expected);
+        assert.deepEqual(plain(session.ids()), expected);
+        assert.equal(session.count, expected.length);
+        assert.equal(session.text, whole);
+        if (whole.length > 2000) session.update(whole = ""), ids = [];
+      }
+      assert(appended > given.texts.length);
+      session.free();
+      session.free();
+      assert.throws(() => session.append("a"), /freed/);
+    }
+    const [encoding] = encodings, strict = encoding.session("one");
+    assert.throws(() => strict.append(" <|endoftext|>"), DisallowedSpecialTokenError);
+    assert.deepEqual(strict.ids(), encoding.encode("one"));
+    strict.append(" <|endof");
+    assert.throws(() => strict.append("text|>"), DisallowedSpecialTokenError);
+    assert.equal(strict.text, "one <|endof");
+    assert.equal(encoding.session("<|endoftext|>", { allowedSpecial: "all" }).count, 1);
+    assert(encoding.session("<|endoftext|>", { disallowedSpecial: [] }).count > 1);
+    """,
+        {"texts": TEXTS},
+    )
+
+
+def test_memory_is_given_back(project: Path) -> None:
+    run(
+        project,
+        """
+    import { fromFile, getEncoding, init } from "bytemill";
+    const bytes = async () => (await init()).instance().functions.memory.buffer.byteLength;
+    const contents = readFileSync("llama3.json"), text = "The quick brown fox. ".repeat(1000);
+    const open = async (free) => { const encoding = await fromFile(contents); encoding.count(text); if (free) encoding.free(); return encoding; };
+    const before = [await open(true), await open(true)].length && await bytes();
+    for (let i = 0; i < 40; i++) await open(true);
+    assert.equal(await bytes(), before);
+    await open(false);
+    const freed = await open(true);
+    assert.throws(() => freed.count("a"), /was freed/);
+    freed.free();
+    const shared = await getEncoding("gpt2");
+    shared.free();
+    const again = await getEncoding("gpt2");
+    assert.notEqual(again, shared);
+    assert.equal(again.count("hello world"), 2);
+    if (Symbol.dispose) assert.equal(again[Symbol.dispose], again.free);
+    """,
+    )
+
+
+def test_a_fault_loses_no_session(project: Path) -> None:
+    run(
+        project,
+        """
+    import { getEncoding, init, InternalError } from "bytemill";
+    const encoding = await getEncoding("gpt2"), session = encoding.session("hello wor");
+    const library = await init(), { functions } = library.instance();
+    // A trap, as the next call would meet it: no text has so many bytes.
+    library.instance().functions = { ...functions, encode: () => functions.allocate(2 ** 32 - 1) };
+    assert.throws(() => encoding.encode("a"), InternalError);
+    assert.deepEqual(encoding.encode("hello world"), Uint32Array.of(31373, 995));
+    assert.deepEqual(session.append("ld").ids.length > 0 && session.ids(), encoding.encode("hello world"));
+    """,
+    )
+
+
 def test_files(project: Path) -> None:
-    rows = ["llama3", "gemma-3", "bert-uncased", "bge-m3"]
-    for row in rows:
-        (project / f"{row}.json").write_bytes(file_of(row))
     program = """
     import { fromFile } from "bytemill";
     const answers = [];
@@ -151,9 +238,42 @@ def test_files(project: Path) -> None:
     }
     told(answers);
     """
-    answers = run(project, program, {"rows": rows, "texts": TEXTS[:150]})
-    for row, found in zip(rows, answers, strict=True):
+    answers = run(project, program, {"rows": FILES, "texts": TEXTS[:150]})
+    for row, found in zip(FILES, answers, strict=True):
         assert found == encoding_of(row).encode_ordinary_batch(TEXTS[:150])
+
+
+def test_counting_alone(project: Path) -> None:
+    names = ["o200k_base", "cl100k_base", "r50k_base", "p50k_edit"]
+    program = """
+    import { encodingForModel, encodingNames, getEncoding } from "bytemill/count";
+    assert.equal(encodingNames.length, 7);
+    assert.equal((await encodingForModel("gpt-4o")).name, "o200k_base");
+    await assert.rejects(getEncoding("other"), RangeError);
+    const answers = {};
+    for (const name of given.names) {
+      const encoding = await getEncoding(name);
+      assert.throws(() => encoding.count(5), { name: "TypeError", message: /expected a string/ });
+      assert.throws(() => encoding.countUpTo("a", -1), RangeError);
+      answers[name] = given.texts.map((text) => {
+        const count = encoding.count(text);
+        assert.equal(encoding.countUpTo(text, count), count);
+        if (count) assert.equal(encoding.countUpTo(text, count - 1), null);
+        return count;
+      });
+    }
+    told(answers);
+    """
+    answers = run(project, program, {"names": names, "texts": TEXTS})
+    for name in names:
+        encoding = bytemill.get_encoding(name)
+        assert answers[name] == [len(ids) for ids in encoding.encode_ordinary_batch(TEXTS)]
+    [module] = project.glob("node_modules/bytemill/count.wasm")
+    program = """
+    import { brotliCompressSync } from "node:zlib";
+    told(brotliCompressSync(readFileSync(given)).length);
+    """
+    assert run(project, program, str(module)) <= 400_000
 
 
 def test_names_of_js_tiktoken(project: Path) -> None:

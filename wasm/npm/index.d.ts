@@ -49,6 +49,8 @@ export class Encoding {
 	readonly maxTokenId: number;
 	/** Returns the token IDs of a text; special tokens in it are an error unless they are allowed, or not disallowed. */
 	encode(text: string, options?: SpecialOptions): Uint32Array;
+	/** Starts a text that grows, whose token IDs are known after each change: that takes the time of what is new. */
+	session(text?: string, options?: SpecialOptions): Session;
 	/** Returns the token IDs of a text, in which special tokens are ordinary text. */
 	encodeOrdinary(text: string): Uint32Array;
 	/** Returns the number of token IDs of a text, in which special tokens are ordinary text. */
@@ -67,4 +69,32 @@ export class Encoding {
 	split(text: string, limit: number, options?: { overlap?: number }): string[];
 	/** Returns token IDs, and where each starts and ends in the text: `text.slice(starts[i], ends[i])`. */
 	encodeWithOffsets(text: string): { ids: Uint32Array; starts: Uint32Array; ends: Uint32Array };
+	/**
+	 * Gives its memory back; the encoding is not usable afterwards. Without this call that happens at a time that the engine
+	 * chooses, when the encoding is no longer reachable. Engines with `using` call it at the end of a block.
+	 */
+	free(): void;
+}
+
+/** The change of a session's token IDs: those from `start` to `stop` became `ids`. */
+export interface Update {
+	start: number;
+	stop: number;
+	ids: Uint32Array;
+}
+
+/** A text that grows or changes, with its token IDs, which are always those of encoding the whole text. */
+export class Session {
+	private constructor();
+	readonly text: string;
+	/** The number of token IDs. */
+	readonly count: number;
+	/** Appends to the text. */
+	append(text: string): Update;
+	/** Replaces the text; what both begin and end with is not encoded again. */
+	update(text: string): Update;
+	/** Returns the token IDs. */
+	ids(): Uint32Array;
+	/** As of an encoding. */
+	free(): void;
 }

@@ -1,11 +1,12 @@
 // @ts-check
 /** A tokenizer: the encodings of tiktoken, `tokenizer.json`, SentencePiece and `.tiktoken` files, in WebAssembly. */
 
-import { ENCODINGS, MODEL_PREFIXES, MODELS, PATTERNS, TABLES } from "./data.js";
-import { InternalError, Library, openerOf, Refusal } from "./engine.js";
-import { sha256 } from "./sha256.js";
+import { checked, whole } from "./arguments.js";
+import { PATTERNS } from "./data.js";
+import { InternalError, openerOf, Refusal } from "./engine.js";
+import { encodingNameForModel, encodingNames, loaderOf, once, open } from "./loading.js";
 
-export { InternalError };
+export { encodingNameForModel, encodingNames, InternalError };
 
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -23,59 +24,10 @@ export class DisallowedSpecialTokenError extends Error {
 	}
 }
 
-/** Names of the encodings. */
-export const encodingNames = Object.keys(ENCODINGS);
+/** Loads the module; see `loaderOf`. */
+export const init = loaderOf("bytemill.wasm");
 
-/** @param {string} name */
-async function read(name) {
-	const url = new URL(name, import.meta.url);
-	if (url.protocol !== "file:") {
-		const response = await fetch(url);
-		if (!response.ok) throw new Error(`${url} could not be loaded: status ${response.status}`);
-		return new Uint8Array(await response.arrayBuffer());
-	}
-	const { readFile } = await import("node:fs/promises");
-	return new Uint8Array(await readFile(url));
-}
-
-/** @type {Promise<Library> | undefined} */
-let library;
-
-/**
- * Loads the module once. Without an argument it is read from beside this file; where compiling bytes is forbidden, as on edge
- * workers, give it the module that was imported.
- * @param {WebAssembly.Module} [module]
- */
-export function init(module) {
-	library ??= module
-		? Promise.resolve(new Library(module))
-		: read("bytemill.wasm").then((bytes) => WebAssembly.compile(/** @type {BufferSource} */ (bytes))).then((compiled) =>
-			new Library(compiled)
-		);
-	const loading = library;
-	loading.catch(() => library = undefined);
-	return loading;
-}
-
-/** @type {Map<string, Promise<Uint8Array>>} */
-const tables = new Map();
-
-/** @param {string} name */
-function table(name) {
-	let found = tables.get(name);
-	if (!found) {
-		found = read(`${name}.merges`).then((contents) => {
-			if (sha256(contents) !== TABLES[name]) throw new Error(`${name}.merges is not the file of this version`);
-			return contents;
-		});
-		tables.set(name, found);
-		found.catch(() => tables.delete(name));
-	}
-	return found;
-}
-
-/** @type {Map<string, Promise<Encoding>>} */
-const encodings = new Map();
+const encodings = once(async (name) => new Encoding(name, await open(init, name), true));
 
 /**
  * Returns an encoding by its name, such as "o200k_base".
@@ -83,29 +35,7 @@ const encodings = new Map();
  * @returns {Promise<Encoding>}
  */
 export async function getEncoding(name) {
-	if (!Object.hasOwn(ENCODINGS, name)) {
-		throw new RangeError(`expected the name of an encoding, one of ${encodingNames.join(", ")}, got "${name}"`);
-	}
-	let found = encodings.get(name);
-	if (!found) {
-		found = Promise.all([init(), ...ENCODINGS[name].map(table)]).then(([loaded, first, second]) =>
-			new Encoding(name, loaded.open("open_published", name, first, second ?? new Uint8Array()))
-		);
-		encodings.set(name, found);
-		found.catch(() => encodings.delete(name));
-	}
-	return await found;
-}
-
-/**
- * Returns the name of the encoding of a model, such as "gpt-4o".
- * @param {string} model
- */
-export function encodingNameForModel(model) {
-	if (Object.hasOwn(MODELS, model)) return MODELS[model];
-	const prefix = Object.keys(MODEL_PREFIXES).find((each) => model.startsWith(each));
-	if (prefix === undefined) throw new RangeError(`no encoding is known for the model "${model}": call getEncoding with its name`);
-	return MODEL_PREFIXES[prefix];
+	return await encodings(name);
 }
 
 /**
@@ -146,18 +76,33 @@ export async function fromFile(contents, { name = "file", pattern } = {}) {
  * }} SpecialOptions
  */
 
+/** Gives back the memory of what is no longer reachable. */
+const kept = new FinalizationRegistry((/** @type {{close(): void}} */ opened) => opened.close());
+
+/** @param {SpecialOptions} options */
+function ruleOf({ allowedSpecial = [], disallowedSpecial = "all" }) {
+	/** @param {"all" | Iterable<string>} texts */
+	const listed = (texts) => texts === "all" ? null : Array.from(texts);
+	return JSON.stringify({ allowed: listed(allowedSpecial), disallowed: listed(disallowedSpecial) });
+}
+
 /** A tokenizer. Token IDs are those of the Python package, and of the library that the file comes from. */
 export class Encoding {
-	/** @type {import("./engine.js").Tokenizer} */
+	/** @type {import("./engine.js").Tokenizer | undefined} */
 	#tokenizer;
+	/** @type {boolean} */
+	#shared;
 
 	/**
 	 * @param {string} name
 	 * @param {import("./engine.js").Tokenizer} tokenizer
+	 * @param {boolean} [shared] `getEncoding` returns it again
 	 */
-	constructor(name, tokenizer) {
+	constructor(name, tokenizer, shared = false) {
 		this.name = name;
 		this.#tokenizer = tokenizer;
+		this.#shared = shared;
+		kept.register(this, tokenizer, this);
 		const facts = tokenizer.described();
 		/** The ID of each special token. */
 		this.specialTokens = new Map(facts.special);
@@ -169,12 +114,38 @@ export class Encoding {
 	 * Returns the token IDs of a text. Special tokens in it are an error, as in tiktoken, unless they are allowed, or not disallowed.
 	 * @param {string} text
 	 * @param {SpecialOptions} [options]
+	 * @returns {Uint32Array}
 	 */
-	encode(text, { allowedSpecial = [], disallowedSpecial = "all" } = {}) {
-		/** @param {"all" | Iterable<string>} texts */
-		const listed = (texts) => texts === "all" ? null : Array.from(texts);
-		const rule = JSON.stringify({ allowed: listed(allowedSpecial), disallowed: listed(disallowedSpecial) });
-		return this.#asked((tokenizer) => tokenizer.numbers("encode_with", checked(text), rule));
+	encode(text, options) {
+		// The default rule has a number: reading one from JSON takes longer than encoding a short text.
+		if (!options) return this.#asked((tokenizer) => tokenizer.encode(checked(text), "error"));
+		return this.#asked((tokenizer) => tokenizer.numbers("encode_with", checked(text), ruleOf(options)));
+	}
+
+	/**
+	 * Starts a text that grows, whose token IDs are known after each change: that takes the time of what is new.
+	 * @param {string} [text]
+	 * @param {SpecialOptions} [options] as of `encode`
+	 */
+	session(text = "", options = {}) {
+		const rule = ruleOf(options);
+		const opened = this.#asked((tokenizer) => tokenizer.session(rule));
+		const session = new Session(opened);
+		session.append(text);
+		return session;
+	}
+
+	/**
+	 * Gives its memory back. The encoding is not usable afterwards; `getEncoding` makes another one. Without this call, it is
+	 * given back when the encoding is no longer reachable, at a time that the engine chooses.
+	 */
+	free() {
+		if (this.#tokenizer) {
+			if (this.#shared) encodings.forget(this.name);
+			kept.unregister(this);
+			this.#tokenizer.close();
+		}
+		this.#tokenizer = undefined;
 	}
 
 	/**
@@ -239,7 +210,7 @@ export class Encoding {
 	 */
 	truncate(text, limit, { keep = "start" } = {}) {
 		const bytes = encoder.encode(checked(text)), ends = keep === "end";
-		const [cut] = this.#asked((tokenizer) => tokenizer.numbers("cut", bytes, whole("limit", limit), Number(ends)));
+		const cut = this.#asked((tokenizer) => tokenizer.returned("cut", bytes, whole("limit", limit), Number(ends)));
 		return decoder.decode(ends ? bytes.subarray(cut) : bytes.subarray(0, cut));
 	}
 
@@ -271,12 +242,81 @@ export class Encoding {
 	 * @param {(tokenizer: import("./engine.js").Tokenizer) => T} ask
 	 */
 	#asked(ask) {
+		if (!this.#tokenizer) throw new Error(`the encoding ${this.name} was freed: call getEncoding or fromFile again`);
 		try {
 			return ask(this.#tokenizer);
 		} catch (error) {
 			throw told(error);
 		}
 	}
+}
+
+/** A text that grows or changes, with its token IDs, which are always those of encoding the whole text. */
+export class Session {
+	/** @type {import("./engine.js").Session | undefined} */
+	#session;
+
+	/** @param {import("./engine.js").Session} session */
+	constructor(session) {
+		this.#session = session;
+		kept.register(this, session, this);
+	}
+
+	/**
+	 * Appends to the text, and returns the change: the token IDs from `start` to `stop` became `ids`.
+	 * @param {string} text
+	 */
+	append(text) {
+		return this.#asked((session) => session.append(checked(text)));
+	}
+
+	/**
+	 * Replaces the text, and returns the change; what both begin and end with is not encoded again.
+	 * @param {string} text
+	 */
+	update(text) {
+		return this.#asked((session) => session.update(checked(text)));
+	}
+
+	/** The text. */
+	get text() {
+		return this.#asked((session) => session.text);
+	}
+
+	/** The number of token IDs. */
+	get count() {
+		return this.#asked((session) => session.count());
+	}
+
+	/** Returns the token IDs. */
+	ids() {
+		return this.#asked((session) => session.ids());
+	}
+
+	/** Gives its memory back; the session is not usable afterwards. */
+	free() {
+		kept.unregister(this);
+		this.#session?.close();
+		this.#session = undefined;
+	}
+
+	/**
+	 * @template T
+	 * @param {(session: import("./engine.js").Session) => T} ask
+	 */
+	#asked(ask) {
+		if (!this.#session) throw new Error("the session was freed: call encoding.session again");
+		try {
+			return ask(this.#session);
+		} catch (error) {
+			throw told(error);
+		}
+	}
+}
+
+// `using` calls these, in engines that have it.
+for (const each of [Encoding, Session]) {
+	if (Symbol.dispose) Object.defineProperty(each.prototype, Symbol.dispose, { value: each.prototype.free });
 }
 
 /**
@@ -288,21 +328,4 @@ function told(error) {
 	const { token, place } = /** @type {{token?: string, place?: number}} */ (error.answer);
 	if (token === undefined) return new RangeError(error.message);
 	return new DisallowedSpecialTokenError(error.message, token, place ?? 0);
-}
-
-/** @param {unknown} text */
-function checked(text) {
-	if (typeof text !== "string") throw new TypeError(`expected a string, got ${text === null ? "null" : typeof text}`);
-	return text;
-}
-
-/**
- * @param {string} what
- * @param {number} value
- */
-function whole(what, value) {
-	if (!Number.isInteger(value) || value < 0 || value > 0xFFFFFFFF) {
-		throw new RangeError(`expected ${what} of 0 to 4294967295, a whole number, got ${value}`);
-	}
-	return value;
 }

@@ -1,71 +1,22 @@
 //! Opened tokenizers, and what is asked of them.
 
 use std::collections::HashSet;
-use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use bytemill::builtin::Published;
 use bytemill::encode::Encoder;
-use bytemill::encode::explain::Explained;
-use bytemill::encode::special::{Allowed, Disallowed, SpecialTokens};
-use bytemill::encode::tokenizer_json::{FileEncoder, special_tokens};
+use bytemill::encode::session::Session;
+use bytemill::encode::special::{Allowed, Disallowed, Policy, SpecialTokens};
 use bytemill::encode::truncate::Keep;
-use bytemill::error::EncodeError;
-use bytemill::huggingface::TokenizerFile;
-use bytemill::sentencepiece::Model;
 use bytemill::split::Splitter;
 use bytemill::token::TokenId;
-use bytemill::vocabulary::{self, Vocabulary};
+use bytemill::vocabulary;
 use serde_json::{Value, json};
 
+use crate::explained::explained_piece;
 use crate::packed::{self, Tokens};
+use crate::refusal::{Refusal, refused};
 use crate::units::Units;
-
-/// Why something cannot be answered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Refusal {
-    /// For the reader of the page.
-    pub message: String,
-    /// A special token that the text must not contain, and the number of characters before it.
-    pub token: Option<(String, usize)>,
-}
-
-impl Refusal {
-    /// Returns one with a message alone.
-    pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            token: None,
-        }
-    }
-
-    /// Returns the JSON that the page reads.
-    pub fn json(&self) -> Value {
-        match &self.token {
-            None => json!({ "error": self.message }),
-            Some((token, place)) => {
-                json!({ "error": self.message, "token": token, "place": place })
-            }
-        }
-    }
-}
-
-impl From<EncodeError> for Refusal {
-    fn from(error: EncodeError) -> Self {
-        match error {
-            EncodeError::Disallowed { token, start } => Self {
-                message: format!(
-                    "The text contains the special token {token} at character {start}."
-                ),
-                token: Some((token, start)),
-            },
-            error => Self::new(error.to_string()),
-        }
-    }
-}
 
 /// How special tokens in a text are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,184 +38,44 @@ impl Special {
             _ => Self::Refuse,
         }
     }
+
+    /// Returns it as the library has it.
+    pub fn policy(self) -> Policy {
+        match self {
+            Self::Text => Policy::ORDINARY,
+            Self::Allow => Policy {
+                allowed: Allowed::All,
+                disallowed: Disallowed::Nothing,
+            },
+            Self::Refuse => Policy {
+                allowed: Allowed::Nothing,
+                disallowed: Disallowed::Tokens(Allowed::All),
+            },
+        }
+    }
 }
 
 /// A tokenizer.
 #[derive(Debug)]
 pub struct Opened {
-    encoder: Encoder,
+    encoder: Arc<Encoder>,
     /// The special tokens in the order of their source.
     special: Vec<(String, TokenId)>,
     /// The pattern, if the tokens are found by ranks.
     pattern: Option<String>,
     /// The name in the file, if it has one.
-    name: Option<String>,
-}
-
-/// Returns the text that bytes are.
-///
-/// # Errors
-/// They are not UTF-8.
-pub fn text_of(bytes: &[u8]) -> Result<&str, Refusal> {
-    std::str::from_utf8(bytes).map_err(|error| {
-        let place = error.valid_up_to();
-        let byte = bytes.get(place).copied().unwrap_or_default();
-        Refusal::new(format!(
-            "The file is not UTF-8: byte {} is 0x{byte:02x}.",
-            grouped(place)
-        ))
-    })
-}
-
-/// Returns a number with commas between groups of three digits.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-fn refused(error: impl std::fmt::Display) -> Refusal {
-    Refusal::new(error.to_string())
+    pub name: Option<String>,
 }
 
 impl Opened {
-    /// Opens a published encoding, given its merge tables in order.
-    ///
-    /// # Errors
-    /// There is none of this name, or a table is damaged.
-    pub fn published(name: &str, tables: &[&[u8]]) -> Result<Self, Refusal> {
-        let published = Published::from_name(name)
-            .ok_or_else(|| Refusal::new(format!("there is no encoding {name:?}")))?;
-        let vocabulary = published.vocabulary.of_tables(tables).map_err(refused)?;
-        let special: Vec<_> = published.special_tokens();
-        Self::by_ranks(vocabulary, special, published.pattern)
-    }
-
-    fn by_ranks(
-        vocabulary: Vocabulary,
-        special: Vec<(String, TokenId)>,
-        pattern: &str,
-    ) -> Result<Self, Refusal> {
-        let tokens = SpecialTokens::new(special.clone()).map_err(refused)?;
-        let splitter = Splitter::new(pattern).map_err(refused)?;
-        Ok(Self {
-            encoder: Encoder::new(Arc::new(vocabulary), tokens, splitter),
-            special,
-            pattern: Some(pattern.to_owned()),
-            name: None,
-        })
-    }
-
-    /// Opens a `tokenizer.json`.
-    ///
-    /// # Errors
-    /// It is malformed, or cannot be followed exactly.
-    pub fn tokenizer_json(contents: &[u8]) -> Result<Self, Refusal> {
-        let file = TokenizerFile::read(contents).map_err(refused)?;
-        let special = special_tokens(&file);
-        let tokens = SpecialTokens::new(special.clone()).map_err(refused)?;
-        let FileEncoder { encoder, pattern } = FileEncoder::new(&file, tokens).map_err(refused)?;
-        Ok(Self {
-            encoder,
+    /// Keeps an encoder with what it was made of.
+    pub fn new(encoder: Encoder, special: Vec<(String, TokenId)>, pattern: Option<String>) -> Self {
+        Self {
+            encoder: Arc::new(encoder),
             special,
             pattern,
             name: None,
-        })
-    }
-
-    /// Opens a `SentencePiece` model.
-    ///
-    /// # Errors
-    /// It is damaged.
-    pub fn model(contents: Vec<u8>) -> Result<Self, Refusal> {
-        let model = Model::read(contents).map_err(refused)?;
-        let special: Vec<_> = model.control_tokens().collect();
-        let tokens = SpecialTokens::new(special.clone()).map_err(refused)?;
-        Ok(Self {
-            encoder: Encoder::of_model(&model, tokens).map_err(refused)?,
-            special,
-            pattern: None,
-            name: None,
-        })
-    }
-
-    /// Opens a file of ranks: a token in base64 and its rank on each line.
-    ///
-    /// # Errors
-    /// A line is malformed, or the ranks are no vocabulary.
-    pub fn ranks(contents: &[u8], pattern: &str) -> Result<Self, Refusal> {
-        let mut ranks = Vec::new();
-        for (number, line) in contents.split(|&byte| byte == b'\n').enumerate() {
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if line.is_empty() {
-                continue;
-            }
-            let mut parts = line.split(|&byte| byte == b' ');
-            let token = parts.next().and_then(|token| STANDARD.decode(token).ok());
-            let rank = parts.next().and_then(|rank| std::str::from_utf8(rank).ok());
-            let rank = rank.and_then(|rank| rank.parse().ok());
-            let (Some(token), Some(rank), None) = (token, rank, parts.next()) else {
-                let message = format!(
-                    "line {}: expected a token in base64 and its rank",
-                    number + 1
-                );
-                return Err(Refusal::new(message));
-            };
-            ranks.push((token, rank));
         }
-        let vocabulary = Vocabulary::from_ranks(ranks).map_err(refused)?;
-        Self::by_ranks(vocabulary, Vec::new(), pattern)
-    }
-
-    /// Opens a native file of version 2; `python/bytemill/formats/native.py` describes it.
-    ///
-    /// # Errors
-    /// It is damaged, or of another version.
-    pub fn native(contents: &[u8]) -> Result<Self, Refusal> {
-        const START: &[u8] = b"bytemill 2\n";
-        let damaged = || Refusal::new("the file is damaged");
-        let rest = contents
-            .strip_prefix(START)
-            .ok_or_else(|| Refusal::new("version: expected 2: the Python package may read it"))?;
-        let (rest, checksum) = rest.split_last_chunk::<4>().ok_or_else(damaged)?;
-        let whole = &contents[..contents.len() - checksum.len()];
-        if crc32fast::hash(whole) != u32::from_le_bytes(*checksum) {
-            return Err(damaged());
-        }
-        let end = rest
-            .iter()
-            .position(|&byte| byte == b'\n')
-            .ok_or_else(damaged)?;
-        let head: Value = serde_json::from_slice(&rest[..end]).map_err(refused)?;
-        let body = &rest[end + 1..];
-        let text = |name: &str| {
-            let found = head[name].as_str().map(str::to_owned);
-            found.ok_or_else(|| Refusal::new(format!("{name}: expected a text")))
-        };
-        let mut opened = match text("kind")?.as_str() {
-            "ranks" => {
-                let special = special_of(&head["special_tokens"])
-                    .ok_or_else(|| Refusal::new("special_tokens: expected texts and IDs"))?;
-                let vocabulary = Vocabulary::of_stored(body).map_err(refused)?;
-                Self::by_ranks(vocabulary, special, &text("pattern")?)?
-            }
-            "sentencepiece" => Self::model(body.to_vec())?,
-            "tokenizer.json" => Self::tokenizer_json(body)?,
-            kind => {
-                let known = "ranks, sentencepiece or tokenizer.json";
-                return Err(Refusal::new(format!(
-                    "kind: expected {known}, got {kind:?}"
-                )));
-            }
-        };
-        opened.name = Some(text("name")?);
-        Ok(opened)
     }
 
     /// Returns the same tokenizer with further special tokens.
@@ -274,22 +85,22 @@ impl Opened {
     pub fn with_special_tokens(&self, more: &[(String, TokenId)]) -> Result<Self, Refusal> {
         let special = [self.special.as_slice(), more].concat();
         let tokens = SpecialTokens::new(special.clone()).map_err(refused)?;
+        let encoder = self.encoder.with_special_tokens(tokens).map_err(refused)?;
         Ok(Self {
-            encoder: self.encoder.with_special_tokens(tokens).map_err(refused)?,
-            special,
-            pattern: self.pattern.clone(),
             name: self.name.clone(),
+            ..Self::new(encoder, special, self.pattern.clone())
         })
     }
 
     /// Returns the IDs of a text.
     ///
     /// # Errors
-    /// It contains a special token that is refused; or the engine of its pattern gives up.
-    pub fn encode(&self, text: &str, special: Special) -> Result<Vec<TokenId>, Refusal> {
-        let allowed = self.allowed(text, special)?;
-        let mut ids = Vec::new();
-        self.encoder.encode(text, &allowed, &mut ids)?;
+    /// It contains a string that is refused; or the engine of its pattern gives up.
+    pub fn encode(&self, text: &str, policy: &Policy) -> Result<Vec<TokenId>, Refusal> {
+        self.refuse(text, policy)?;
+        // Room for the IDs of most texts: growing from nothing took a tenth of the time of short ones.
+        let mut ids = Vec::with_capacity(text.len() / 4 + 4);
+        self.encoder.encode(text, &policy.allowed, &mut ids)?;
         Ok(ids)
     }
 
@@ -297,34 +108,26 @@ impl Opened {
     ///
     /// # Errors
     /// As [`encode`](Self::encode).
-    pub fn count(&self, text: &str, special: Special) -> Result<usize, Refusal> {
-        let allowed = self.allowed(text, special)?;
-        Ok(self.encoder.count(text, &allowed)?)
+    pub fn count(&self, text: &str, policy: &Policy) -> Result<usize, Refusal> {
+        self.refuse(text, policy)?;
+        Ok(self.encoder.count(text, &policy.allowed)?)
     }
 
-    fn allowed(&self, text: &str, special: Special) -> Result<Allowed, Refusal> {
-        Ok(match special {
-            Special::Text => Allowed::Nothing,
-            Special::Allow => Allowed::All,
-            Special::Refuse => {
-                let all = Disallowed::Tokens(Allowed::All);
-                self.encoder.special_tokens().refuse(text, &all)?;
-                Allowed::Nothing
-            }
-        })
+    fn refuse(&self, text: &str, policy: &Policy) -> Result<(), Refusal> {
+        let special = self.encoder.special_tokens();
+        Ok(special.refuse(text, &policy.disallowed)?)
     }
 
-    /// Returns the IDs of a text in which some special tokens are allowed, and some strings are refused, as in tiktoken: `None`
-    /// is all of them, of the refused ones all that are not allowed.
+    /// Returns how special tokens are treated where some are allowed, and some strings are refused, as in tiktoken: `None` is all
+    /// of them, of the refused ones all that are not allowed.
     ///
     /// # Errors
-    /// It contains a string that is refused; or the engine of its pattern gives up.
-    pub fn encode_with(
+    /// A string that is to be refused is empty.
+    pub fn policy(
         &self,
-        text: &str,
         allowed: Option<&[String]>,
         refused_strings: Option<Vec<String>>,
-    ) -> Result<Vec<TokenId>, Refusal> {
+    ) -> Result<Policy, Refusal> {
         let special = self.encoder.special_tokens();
         let allowed = allowed.map_or(Allowed::All, |texts| {
             special.allow(texts.iter().map(String::as_str))
@@ -333,10 +136,15 @@ impl Opened {
             None => special.disallow_except(&allowed),
             Some(strings) => special.disallow(strings).map_err(refused)?,
         };
-        special.refuse(text, &disallowed)?;
-        let mut ids = Vec::new();
-        self.encoder.encode(text, &allowed, &mut ids)?;
-        Ok(ids)
+        Ok(Policy {
+            allowed,
+            disallowed,
+        })
+    }
+
+    /// Starts a text that grows.
+    pub fn session(&self, policy: Policy) -> Session {
+        Session::new(Arc::clone(&self.encoder), policy)
     }
 
     /// Returns the number of IDs of a text; `None` if there are more than `limit`.
@@ -382,13 +190,12 @@ impl Opened {
     /// # Errors
     /// As [`encode`](Self::encode).
     pub fn packed(&self, text: &str, special: Special, sequence: u32) -> Result<Vec<u8>, Refusal> {
-        let allowed = self.allowed(text, special)?;
-        let mut ids = Vec::new();
-        self.encoder.encode(text, &allowed, &mut ids)?;
+        let policy = special.policy();
+        let ids = self.encode(text, &policy)?;
         let mut lengths: Vec<usize> = ids.iter().map(|&id| self.length(id)).collect();
         let mut gaps = Vec::new();
         if lengths.iter().sum::<usize>() != text.len() || self.pattern.is_none() {
-            let spans = self.encoder.encode_with_offsets(text, &allowed)?;
+            let spans = self.encoder.encode_with_offsets(text, &policy.allowed)?;
             (lengths, gaps) = packed::spans(&spans.starts, &spans.ends, text.len());
         }
         let special_ids: HashSet<TokenId> = self.special.iter().map(|(_, id)| *id).collect();
@@ -538,60 +345,6 @@ impl Opened {
             json!({ "count": pieces.len(), "pieces": pieces, "ranks": false, "kind": kind }),
         ))
     }
-}
-
-/// Returns a piece with its steps, as `python/bytemill/explanation.py` has them.
-fn explained_piece(explained: &Explained, has_scores: bool) -> Value {
-    let piece = &explained.piece;
-    let parts: Vec<&[u8]> = explained
-        .tokens
-        .iter()
-        .map(|each| &piece[each.span.clone()])
-        .collect();
-    let text = String::from_utf8_lossy(piece);
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    if explained.candidates.is_empty() {
-        rows.push(vec![hex(piece)]);
-        for (number, token) in explained.tokens.iter().enumerate().skip(1) {
-            let whole = parts[..number].iter().map(|part| hex(part));
-            rows.push(whole.chain([hex(&piece[token.span.start..])]).collect());
-        }
-    } else {
-        rows.push(
-            text.chars()
-                .map(|each| hex(each.to_string().as_bytes()))
-                .collect(),
-        );
-    }
-    let last: Vec<String> = parts.iter().map(|part| hex(part)).collect();
-    if !explained.candidates.is_empty() || rows.last() != Some(&last) {
-        rows.push(last);
-    }
-    let candidates = explained.candidates.iter().filter(|_| has_scores);
-    let candidates: Vec<Value> = candidates
-        .map(|each| {
-            let score: f64 = format!("{:.3}", each.score).parse().unwrap_or_default();
-            let bytes = hex(&piece[each.span.clone()]);
-            json!({ "start": each.span.start, "bytes": bytes, "id": each.id, "score": score })
-        })
-        .collect();
-    let ids: Vec<TokenId> = explained.tokens.iter().map(|each| each.id).collect();
-    json!({ "bytes": hex(piece), "rows": rows, "ids": ids, "candidates": candidates })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-/// Returns the special tokens of a JSON object, in its order.
-pub fn special_of(object: &Value) -> Option<Vec<(String, TokenId)>> {
-    let entries = object.as_object()?.iter();
-    let entries =
-        entries.map(|(text, id)| Some((text.clone(), TokenId::try_from(id.as_u64()?).ok()?)));
-    entries.collect()
 }
 
 /// Returns the sizes of the pieces that a pattern cuts a text into.

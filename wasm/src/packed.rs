@@ -60,11 +60,18 @@ impl Tokens {
 }
 
 /// Appends numbers as words of 32 bits.
-pub fn push_words(block: &mut Vec<u8>, numbers: impl IntoIterator<Item = usize>) {
+fn push_words(block: &mut Vec<u8>, numbers: impl IntoIterator<Item = usize>) {
     for number in numbers {
-        let word = u32::try_from(number).unwrap_or(u32::MAX);
-        block.extend(word.to_le_bytes());
+        block.extend(word(number).to_le_bytes());
     }
+}
+
+/// Returns a number as a word. Sizes and counts of what is in the module's memory are below 2^32.
+///
+/// # Panics
+/// It is larger.
+pub fn word(number: usize) -> u32 {
+    u32::try_from(number).expect("what a memory of 32 bits holds has a number below 2^32")
 }
 
 /// Returns lengths and gaps of spans: a token begins where the one before it ends, or after a gap.
