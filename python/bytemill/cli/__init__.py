@@ -42,6 +42,7 @@ __all__ = [
     "did_you_mean",
     "encoding_of",
     "error_message",
+    "is_path",
     "main",
 ]
 

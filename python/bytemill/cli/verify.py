@@ -1,4 +1,4 @@
-"""`bytemill verify`: compare ids with those of another library."""
+"""`bytemill verify`: compare results with those of another library."""
 
 from __future__ import annotations
 
@@ -9,23 +9,36 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytemill.cli import NO, encoding_of
-from bytemill.cli.bench import ENGINES, engine
-from bytemill.cli.options import files_argument, json_option, print_record, source_options
+from bytemill.cli.bench import parts_of
+from bytemill.cli.comparing import Comparison
+from bytemill.cli.engines import ENGINES, engine, own_library
+from bytemill.cli.ledger import description, digests, files_of, readable, row
+from bytemill.cli.made_texts import made_texts
+from bytemill.cli.options import STANDARD_INPUT, expanded, json_option, print_record, source_options
 from bytemill.cli.output import prints_result
 from bytemill.cli.reading import Meter, documents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bytemill.cli.engines import Engine
     from bytemill.core import Encoding
     from bytemill.documents.sources import Reading
 
 
 @click.command
 @click.argument("spec", metavar="ENCODING")
-@files_argument
+@click.argument("files", nargs=-1, metavar="[FILES|-]...", callback=expanded)
 @click.option(
-    "--against", type=click.Choice(list(ENGINES)), required=True, help="The library to compare with."
+    "--against",
+    type=click.Choice(list(ENGINES)),
+    help="The library to compare with [default with --ledger: the one that the file belongs to].",
+)
+@click.option(
+    "--ledger",
+    "with_ledger",
+    is_flag=True,
+    help="Compare token IDs, offsets, decoded text, streams and sessions, and print the row of a ledger.",
 )
 @source_options
 @json_option
@@ -36,7 +49,8 @@ def verify_command(  # noqa: PLR0913 - its options
     *,
     spec: str,
     files: Sequence[str],
-    against: str,
+    against: str | None,
+    with_ledger: bool,
     reading: Reading,
     as_json: bool,
 ) -> None:
@@ -46,9 +60,37 @@ def verify_command(  # noqa: PLR0913 - its options
     package tokenizers, gets the file ENCODING if that is a tokenizer.json, else one that is written for it;
     sentencepiece gets the model. Special tokens in the files are tokens, but not for sentencepiece. The exit
     code is 1 if IDs differ; the first difference is shown.
+
+    With --ledger, all files are compared, and not only their token IDs; documents of more than 64 KB are
+    compared in parts, which the row counts. Without files, texts are made of
+    samples and of the tokens of ENCODING. The row says what was compared, with which library, and how much
+    differed; of a difference it has the shortest text that was found.
     """
+    if against is None and not with_ledger:
+        raise click.UsageError(
+            "name the library to compare token IDs with by --against, or compare all by --ledger"
+        )
     encoding = encoding_of(spec)
-    other = engine(against, encoding, spec)
+    other = engine(against or own_library(encoding, spec), encoding, spec)
+    if not with_ledger:
+        report = compared_ids(encoding, other, files or (STANDARD_INPUT,), reading)
+        print_record(report, as_json=as_json)
+        context.exit(0 if report["equal"] else NO)
+    comparison = Comparison(encoding, other)
+    for text in documents(files, reading) if files else made_texts(encoding):
+        for part in parts_of(text):
+            comparison.add(part)
+    about = description(encoding.name, encoding, digests(files_of(spec)), other)
+    texts = "of the files" if files else "made of samples and tokens"
+    found = row({**about, "texts": texts}, comparison)
+    print_record(found if as_json else readable(found), as_json=as_json)
+    context.exit(NO if comparison.differences else 0)
+
+
+def compared_ids(
+    encoding: Encoding, other: Engine, files: Sequence[str], reading: Reading
+) -> dict[str, object]:
+    """Compares token IDs of files up to the first difference, and returns what is reported."""
     report: dict[str, object] = {"encoding": encoding.name, "against": other.name, "equal": True}
     texts = tokens = 0
     with Meter(files) as meter:
@@ -60,10 +102,8 @@ def verify_command(  # noqa: PLR0913 - its options
                 tokens += len(ours)
                 if ours != theirs:
                     report |= {"equal": False, "file": name, "document": number}
-                    report |= first_difference(encoding, text, ours, theirs)
-                    print_record(report, as_json=as_json)
-                    context.exit(NO)
-    print_record(report | {"documents": texts, "tokens": tokens}, as_json=as_json)
+                    return report | first_difference(encoding, text, ours, theirs)
+    return report | {"documents": texts, "tokens": tokens}
 
 
 def first_difference(

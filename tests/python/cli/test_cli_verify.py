@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import bytemill
-from bytemill.cli import bench, reading
-from bytemill.cli.bench import Engine, thread_counts
+from bytemill.cli import bench, engines, reading
+from bytemill.cli.bench import thread_counts
+from bytemill.cli.engines import Engine
 from bytemill.cli.verify import first_difference
 from support.command_line import bytemill as run
 
@@ -47,9 +48,9 @@ def test_a_file_of_hugging_face_is_compared_with_itself(mine: bytemill.Encoding,
     path = tmp_path / "folder" / "tokenizer.json"
     assert run("verify", path, "--against", "hf", given=TEXT).code == 0
     # With another pattern in the file, both read it from there.
-    assert bench.tokenizer_file(str(path)) == bench.tokenizer_file(str(path.parent)) == path
-    assert bench.tokenizer_file(str(tmp_path)) is None
-    assert bench.tokenizer_file("gpt2") is None
+    assert engines.tokenizer_file(str(path)) == engines.tokenizer_file(str(path.parent)) == path
+    assert engines.tokenizer_file(str(tmp_path)) is None
+    assert engines.tokenizer_file("gpt2") is None
 
 
 def test_a_file_that_truncates_and_pads(mine: bytemill.Encoding, tmp_path: Path) -> None:
@@ -87,7 +88,7 @@ def test_the_first_difference_is_shown(
             ],
         )
 
-    monkeypatch.setitem(bench.ENGINES, "tiktoken", other)
+    monkeypatch.setitem(engines.ENGINES, "tiktoken", other)
     offset = TEXT.index(" slowest")
     called = run("verify", mine_file, "--against", "tiktoken", *options, given=TEXT)
     assert called.code == 1
@@ -124,9 +125,9 @@ def test_panics_are_errors() -> None:
         raise PanicException
 
     with pytest.raises(ValueError, match="tiktoken panics"):
-        bench.guarded(panic)
+        engines.guarded("tiktoken", panic)
     with pytest.raises(KeyboardInterrupt):
-        bench.guarded(lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+        engines.guarded("tiktoken", lambda: (_ for _ in ()).throw(KeyboardInterrupt))
 
 
 def test_bench_reports(mine_file: Path, tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ def test_bench_measures_a_slow_library_on_less(tmp_path: Path, monkeypatch: pyte
     def slow(encoding: bytemill.Encoding, _: str) -> Engine:
         return Engine("slow 1.0", encoding.encode, lambda texts, _: encoded.append("".join(texts)))
 
-    monkeypatch.setitem(bench.ENGINES, "tiktoken", slow)
+    monkeypatch.setitem(engines.ENGINES, "tiktoken", slow)
     monkeypatch.setattr(bench, "COMPARING", 0)
     monkeypatch.setattr(bench, "MEASURING", 0)
     monkeypatch.setattr(bench, "PART", 100)
@@ -233,7 +234,7 @@ def test_parts_of_documents(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bench_refuses_wrong_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "text.txt"
     path.write_text(TEXT, encoding="utf-8")
-    monkeypatch.setitem(bench.ENGINES, "tiktoken", lambda *_: Engine("other 1.0", lambda _: [1]))
+    monkeypatch.setitem(engines.ENGINES, "tiktoken", lambda *_: Engine("other 1.0", lambda _: [1]))
     called = run("bench", path)
     assert called.code == 1
     assert "document 1: the token IDs differ from those of other 1.0" in called.err
