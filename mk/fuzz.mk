@@ -13,8 +13,8 @@ fuzz-coverage: $(VENV)/installed ## Replay fuzz/minimised and write what it reac
 verify-large: build ## The same on a gigabyte, made of what is below CORPUS=DIR where that is less, and record it
 	PYTHONPATH=tests $(BIN)/python -m programs.verify_large $(CORPUS) $(ARGS)
 
-SIZE ?= 10GB
-
-.PHONY: verify-huge
-verify-huge: build ## Compare with tiktoken, tokenizers and SentencePiece on SIZE=10GB made of CORPUS=DIR (an hour); goes on where it was
-	PYTHONPATH=tests $(BIN)/python -m programs.verify_huge $(CORPUS) --size $(SIZE) $(ARGS)
+# Goes on where it was; ARGS="--size 10GB" is the text of all rows, --rows NAME ... chooses some.
+.PHONY: ledger
+ledger: build ## Compare every tokenizer file with its library on text of CORPUS=DIR, record it, and write docs/ledger.md (hours)
+	@status=0; PYTHONPATH=tests $(BIN)/python -m programs.ledger $(CORPUS) $(ARGS) || status=$$?; \
+	$(BENCHES) report ledger && exit $$status

@@ -2,8 +2,8 @@
 
     python -m benches report [NAME ...]
 
-NAME is encoding, stream, training, stages, tiers, models, adoption, sessions, playground, scale, readme or
-targets; without one it writes all. The targets, which are of all results, are written every time.
+NAME is encoding, stream, training, stages, tiers, models, adoption, sessions, playground, scale, ledger,
+readme or targets; without one it writes all. The targets, which are of all results, are written every time.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from harness.record import read
 from harness.suites import ROOT, suite
 from report import (
     encoding,
+    ledger,
     page,
     playground,
     ratio_chart,
@@ -103,6 +104,11 @@ def write_scale() -> None:
         (PAGES / "scale.md").write_text(text, encoding="utf-8")
 
 
+def write_ledger() -> None:
+    """Writes the page of the ledger."""
+    page.rewrite(ledger.PAGE, ledger.section(ledger.read_rows(ledger.RESULT)), ledger.NAME)
+
+
 def write_readme() -> None:
     """Writes the chart of the README, and the page on its figures."""
     svg.write(readme_chart.charts())
@@ -120,6 +126,7 @@ WRITERS: dict[str, Callable[[], None]] = {
     "sessions": write_sessions,
     "playground": write_playground,
     "scale": write_scale,
+    "ledger": write_ledger,
     "readme": write_readme,
     "targets": target_page.write,
 }

@@ -16,7 +16,7 @@ import numpy as np
 
 from support.texts import ADVERSARIAL, FRAGMENTS, SCRIPTS, SEPARATORS
 
-__all__ = ["CHUNK_BYTES", "Chunk", "Part", "chunks_of", "digest", "sliced", "text_of"]
+__all__ = ["CHUNK_BYTES", "Chunk", "Part", "alternate_chunks", "chunks_of", "digest", "sliced", "text_of"]
 
 CHUNK_BYTES = 4_000_000
 
@@ -51,18 +51,36 @@ class Chunk(NamedTuple):
         return sum(part.size for part in self.parts)
 
 
-def chunks_of(paths: Sequence[Path]) -> Iterator[Chunk]:
-    """Yields chunks without end."""
+def chunks_of(paths: Sequence[Path], size: int = CHUNK_BYTES) -> Iterator[Chunk]:
+    """Yields chunks of a size without end."""
     numbers = count()
     for turn in count():
-        for parts in cut(paths):
+        for parts in cut(paths, size):
             yield Chunk(next(numbers), turn, parts)
 
 
-def cut(paths: Sequence[Path]) -> Iterator[tuple[Part, ...]]:
+def alternate_chunks(paths: Sequence[Path], size: int, reader: int, readers: int) -> Iterator[Chunk]:
+    """Yields chunks without end: one of the files as it is, then one that is derived from it, and so on.
+
+    Args:
+        paths: The files.
+        size: Number of bytes of a chunk.
+        reader: The number of a reader. Each begins at another place of the files, and derives other text.
+        readers: How many readers there are.
+    """
+    parts = [*cut(paths, size)]
+    start = reader * len(parts) // readers
+    for number in count():
+        place, is_derived = divmod(number, 2)
+        # All files have been read once they begin again: now it is all derived.
+        turn = 2 * (place // len(parts)) + is_derived
+        yield Chunk(number * readers + reader, turn, parts[(start + place) % len(parts)])
+
+
+def cut(paths: Sequence[Path], chunk_size: int = CHUNK_BYTES) -> Iterator[tuple[Part, ...]]:
     """Yields the parts of each chunk of all files, one behind the other."""
     parts: list[Part] = []
-    room = CHUNK_BYTES
+    room = chunk_size
     for path in paths:
         start, size = 0, path.stat().st_size
         while start < size:
@@ -71,7 +89,7 @@ def cut(paths: Sequence[Path]) -> Iterator[tuple[Part, ...]]:
             room -= parts[-1].size
             if not room:
                 yield tuple(parts)
-                parts, room = [], CHUNK_BYTES
+                parts, room = [], chunk_size
     if parts:
         yield tuple(parts)
 

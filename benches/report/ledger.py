@@ -1,0 +1,101 @@
+"""The page of the ledger: what was compared of each tokenizer file, from the rows of `programs.ledger`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from bytemill.cli.ledger import NAMES
+from harness.suites import ROOT
+from report.page import between
+
+NAME = "ledger"
+RESULT = ROOT / "benches" / "results" / "ledger.jsonl"
+PAGE = ROOT / "docs" / "ledger.md"
+
+COLUMNS = ["row", "models", "file", "MB", "documents", *NAMES.values(), "run"]
+
+# Digits of digests and commits that are shown.
+DIGITS = 8
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Returns the recorded rows."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def section(rows: Sequence[Row]) -> str:
+    """Returns the generated part of the page."""
+    return between(NAME, "\n".join(lines(rows)) + "\n")
+
+
+def lines(rows: Sequence[Row]) -> Iterator[str]:
+    """Yields the lines of the sums, of a table for each library and kind, and of what differs."""
+    yield sums(rows)
+    for (oracle, kind), group in groupby(sorted(rows, key=group_of), key=group_of):
+        yield ""
+        yield f"## {oracle}: {kind}"
+        yield ""
+        yield f"| {' | '.join(COLUMNS)} |"
+        yield "|---" * 3 + "|---:" * (len(COLUMNS) - 4) + "|---|"
+        yield from map(line, group)
+    yield ""
+    yield "## Differences"
+    yield ""
+    found = [(row, each) for row in rows for each in row["found"]]
+    yield from (difference(row, each) for row, each in found)
+    if not found:
+        yield "None."
+
+
+def group_of(row: Row) -> tuple[str, str]:
+    """Returns what the rows of a table have in common."""
+    return row["oracle"], row["kind"]
+
+
+def sums(rows: Sequence[Row]) -> str:
+    """Returns what was compared in all rows."""
+    size, derived, seconds = (sum(row[key] for row in rows) for key in ("bytes", "bytes_derived", "seconds"))
+    ids = sum(row["token_ids"]["compared"] for row in rows)
+    differences = sum(row[thing]["differences"] for row in rows for thing in NAMES if row[thing] is not None)
+    real = sum(row["file"] == "real" for row in rows)
+    return (
+        f"**{len(rows)} rows**, {real} of them real files: {size / 1e6:,.1f} MB of text, "
+        f"{derived / 1e6:,.1f} MB of it derived; {ids:,} token IDs; **{differences:,} differences**; "
+        f"{seconds / 60:,.0f} minutes of processor time."
+    )
+
+
+def line(row: Row) -> str:
+    """Returns the line of a row."""
+    digests = " ".join(f"`{digest[:DIGITS]}`" for digest in row["files"].values())
+    commit = f"`{row['commit'][:DIGITS]}`" if row["commit"] else "unknown"
+    cells = [
+        row["name"],
+        row["families"],
+        f"{row['file']} {digests}",
+        f"{row['bytes'] / 1e6:.1f}",
+        f"{row['documents']:,}",
+        *(tally(row[thing]) for thing in NAMES),
+        f"{row['date'][:10]} {commit}{' with changes' if row['dirty'] else ''}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def tally(sums: Mapping[str, int] | None) -> str:
+    """Returns how much was compared of a thing, and of how many documents it differs."""
+    if sums is None:
+        return "none"
+    compared = f"{sums['compared']:,}"
+    return compared if not sums["differences"] else f"**{compared}: {sums['differences']:,} differ**"
+
+
+def difference(row: Row, found: Mapping[str, Any]) -> str:
+    """Returns the line of a difference, with the shortest text that shows it."""
+    text = ascii(found["text"]).replace("`", r"\x60").replace("|", r"\x7c")
+    return f"- {row['name']}, {NAMES[found['thing']]}: `{text}`"
