@@ -1,4 +1,4 @@
-"""The page of the ledger: what was compared of each tokenizer file, from the rows of `programs.ledger`."""
+"""The page of the ledger, a line for each row that `programs.ledger` records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from bytemill.cli.ledger import NAMES
+from bytemill.cli.ledger import NAMES, differences
 from harness.suites import ROOT
 from report.page import between
 
@@ -35,7 +35,7 @@ def section(rows: Sequence[Row]) -> str:
 
 
 def lines(rows: Sequence[Row]) -> Iterator[str]:
-    """Yields the lines of the sums, of a table for each library and kind, and of what differs."""
+    """Yields the lines: the sums, a table for each library and kind, and the differences."""
     yield sums(rows)
     for (oracle, kind), group in groupby(sorted(rows, key=group_of), key=group_of):
         yield ""
@@ -54,19 +54,19 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def group_of(row: Row) -> tuple[str, str]:
-    """Returns what the rows of a table have in common."""
+    """Returns the library and the kind, which the rows of a table have in common."""
     return row["oracle"], row["kind"]
 
 
 def sums(rows: Sequence[Row]) -> str:
-    """Returns what was compared in all rows."""
+    """Returns the line with the sums of all rows."""
     size, derived, seconds = (sum(row[key] for row in rows) for key in ("bytes", "bytes_derived", "seconds"))
     ids = sum(row["token_ids"]["compared"] for row in rows)
-    differences = sum(row[thing]["differences"] for row in rows for thing in NAMES if row[thing] is not None)
+    differing = sum(map(differences, rows))
     real = sum(row["file"] == "real" for row in rows)
     return (
         f"**{len(rows)} rows**, {real} of them real files: {size / 1e6:,.1f} MB of text, "
-        f"{derived / 1e6:,.1f} MB of it derived; {ids:,} token IDs; **{differences:,} differences**; "
+        f"{derived / 1e6:,.1f} MB of it derived; {ids:,} token IDs; **{differing:,} differences**; "
         f"{seconds / 60:,.0f} minutes of processor time."
     )
 
@@ -81,14 +81,14 @@ def line(row: Row) -> str:
         f"{row['file']} {digests}",
         f"{row['bytes'] / 1e6:.1f}",
         f"{row['documents']:,}",
-        *(tally(row[thing]) for thing in NAMES),
+        *(tally(row[aspect]) for aspect in NAMES),
         f"{row['date'][:10]} {commit}{' with changes' if row['dirty'] else ''}",
     ]
     return f"| {' | '.join(cells)} |"
 
 
 def tally(sums: Mapping[str, int] | None) -> str:
-    """Returns how much was compared of a thing, and of how many documents it differs."""
+    """Returns how much was compared in an aspect, and how many documents differ."""
     if sums is None:
         return "none"
     compared = f"{sums['compared']:,}"
@@ -98,4 +98,4 @@ def tally(sums: Mapping[str, int] | None) -> str:
 def difference(row: Row, found: Mapping[str, Any]) -> str:
     """Returns the line of a difference, with the shortest text that shows it."""
     text = ascii(found["text"]).replace("`", r"\x60").replace("|", r"\x7c")
-    return f"- {row['name']}, {NAMES[found['thing']]}: `{text}`"
+    return f"- {row['name']}, {NAMES[found['aspect']]}: `{text}`"

@@ -1,4 +1,4 @@
-"""Compare every tokenizer file of the tests with the library that it is of, and write the ledger.
+"""Compare every tokenizer file of the tests with its original library, and write the ledger.
 
     PYTHONPATH=tests python -m programs.ledger DIR [--size 10GB] [--rows NAME ...] [--output FILE]
 
@@ -7,9 +7,9 @@ are compared on its share of the size. Half of the text is what is below DIR, as
 from it, as in `support.derived_text`. Each chunk is cut into documents of all lengths, and special and added
 tokens are put into some of them.
 
-The output is written after each chunk. Another run with the same library, file and text goes on behind it and
-skips rows that have their share; otherwise a row begins anew. Exits with 1 if any row has a difference, with
-the shortest text that was found to show it.
+The output is written after each chunk. Another run with the same library, file, text and encoders continues
+a row, or skips it if it has its share; otherwise the row starts again. Exits with 1 if any row has a
+difference, and prints the shortest text that was found to show it.
 """
 
 # ruff: noqa: T201 - a script: it prints
@@ -38,9 +38,9 @@ import numpy as np
 import tiktoken
 
 import bytemill
-from bytemill.cli.comparing import THINGS, Comparison
+from bytemill.cli.comparing import Comparison
 from bytemill.cli.engines import Engine, Spans, engine, of_tiktoken
-from bytemill.cli.ledger import description, digests, row
+from bytemill.cli.ledger import description, differences, digests, row
 from bytemill.cli.made_texts import texts_of_added_tokens
 from bytemill.io.atomic import write_atomically
 from support import sentencepiece
@@ -64,7 +64,7 @@ Record = dict[str, Any]
 
 
 class Opened(NamedTuple):
-    """What a row compares.
+    """The two sides of a row.
 
     Attributes:
         encoding: The encoding.
@@ -78,11 +78,11 @@ class Opened(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What a row is of.
+    """A row that is to be compared.
 
     Attributes:
         name: Its name.
-        families: The models that have such a file, or what is peculiar to it.
+        families: The models with such a file, or its peculiarity.
         file: Whether the file is the published one or stands in for it.
         open: Opens it; an empty folder is given.
     """
@@ -111,12 +111,12 @@ TEKKEN = ["tekken_240718.json", "tekken_240911.json"]
 
 
 def entries() -> list[Entry]:
-    """Returns what all rows are of; files of packages that are not installed are left out."""
+    """Returns all rows; those of files in packages that are not installed are left out."""
     return [*of_ranks(), *of_models(), *of_files()]
 
 
 def of_ranks() -> Iterator[Entry]:
-    """Yields what merges by ranks: encodings of tiktoken, files of Mistral, folders of models."""
+    """Yields rows of merges by rank: encodings of tiktoken, files of Mistral, folders of models."""
     for name in NAMES:
         yield Entry(f"tiktoken, {name}", FAMILIES[name], "real", functools.partial(open_encoding, name))
     mistral = importlib.util.find_spec("mistral_common")
@@ -132,7 +132,7 @@ def of_ranks() -> Iterator[Entry]:
 
 
 def of_models() -> Iterator[Entry]:
-    """Yields models of SentencePiece: published ones, trained ones, and ones of random pieces."""
+    """Yields rows of SentencePiece models: published ones, trained ones, and ones of random pieces."""
     for name in sentencepiece.PUBLISHED:
         if (path := sentencepiece.published_path(name)) is not None:
             families = f"Mistral's {path.name}"
@@ -155,7 +155,7 @@ def of_models() -> Iterator[Entry]:
 
 
 def of_files() -> Iterator[Entry]:
-    """Yields files `tokenizer.json`."""
+    """Yields rows of files `tokenizer.json`."""
     for name in LOADED:
         yield Entry(name, ROWS[name].models, "stand-in", functools.partial(open_file, name))
 
@@ -196,7 +196,7 @@ def open_folder(name: str, place: Path) -> Opened:
 
 
 def normalized(other: Engine) -> Engine:
-    """Returns a library that normalizes text to NFC first; its offsets are only those of text that is."""
+    """Returns a library that normalizes texts to NFC first; it has no offsets of those that this changes."""
 
     def spans(text: str) -> Spans:
         normal = unicodedata.normalize("NFC", text)
@@ -289,7 +289,7 @@ def compared(
         "file": entry.file,
         **about_run,
     }
-    # What must be as it was for a row to go on.
+    # A row goes on only if these are the same.
     same = ("files", "definition", "oracle", "encoders", "corpus", "chunk_bytes")
     if any(before.get(key) != about[key] for key in same):
         before = {}
@@ -332,11 +332,6 @@ def run(
     rows = [ledger.rows[entry.name] for entry in chosen]
     print(summary(rows, f"{len(rows)} rows"))
     return sum(map(differences, rows))
-
-
-def differences(record: Mapping[str, Any]) -> int:
-    """Returns the number of differences of a row."""
-    return sum(record[thing]["differences"] for thing in THINGS if record[thing] is not None)
 
 
 def summary(rows: Sequence[Mapping[str, Any]], name: str) -> str:

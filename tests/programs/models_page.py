@@ -64,10 +64,10 @@ bytemill.hf.accelerate(tokenizer)  # speeds up this tokenizer, in place
 **What is compared.** Each row below is a test: token IDs, offsets and decoded text are the same as those of `tokenizers`
 0.23.3, on texts in all scripts, code, added tokens in many contexts and random strings. The published files are not part
 of this repository, so the test files are small stand-ins: they have the published normalizer, pre-tokenizer, added
-tokens, template and decoder, with a small vocabulary. `make verify-huge` compared the same stand-ins on 1.5 GB of text,
-without a difference. Five published SentencePiece models of Mistral (v1 to v7) and the published encodings of OpenAI are
-compared as they are. To compare a published file with `tokenizers` on your own texts, run
-`bytemill verify --against hf tokenizer.json FILE`.
+tokens, template and decoder, with a small vocabulary. Published SentencePiece models and ranks of Mistral and the
+published encodings of OpenAI are compared as they are. The [ledger](ledger.md) lists how much text each file was compared
+on. To compare a published file with `tokenizers`, run `bytemill verify --ledger tokenizer.json`, with texts of your own if
+you like.
 
 If two published files of a model differ, each has a row and is followed exactly. Offsets may differ in one way:
 `Encoding.encode_with_offsets` applies no post-processor, so tokens keep their spaces where the post-processor trims

@@ -72,7 +72,7 @@ def alternate_chunks(paths: Sequence[Path], size: int, reader: int, readers: int
     start = reader * len(parts) // readers
     for number in count():
         place, is_derived = divmod(number, 2)
-        # All files have been read once they begin again: now it is all derived.
+        # After all files were read once, everything is derived.
         turn = 2 * (place // len(parts)) + is_derived
         yield Chunk(number * readers + reader, turn, parts[(start + place) % len(parts)])
 

@@ -1,8 +1,7 @@
-"""Compares an encoding with another library on texts: token IDs, offsets, decoded text, streams and sessions.
+"""Compares an encoding with another library: token IDs, offsets, decoded text, streams and sessions.
 
-The other library encodes a text as a whole and decodes its token IDs; that is what the encoding must give, in
-one call and in portions. Portions are chosen at random by the text, so that the same text is compared in the
-same way again.
+The other library encodes a text as a whole and decodes its token IDs. The encoding must return the same in
+one call and in portions. The text is the seed of its random portions, so each run compares the same ones.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
     from bytemill.cli.engines import Engine, Spans
     from bytemill.core import Encoding
 
-__all__ = ["THINGS", "Comparison", "Tally", "shortest"]
+__all__ = ["ASPECTS", "Comparison", "Tally", "shortest"]
 
 
 class Outcome(NamedTuple):
-    """What is compared of a text.
+    """The results of both for a text, in one aspect.
 
     Attributes:
         ours: The result of the encoding.
@@ -38,7 +37,7 @@ class Outcome(NamedTuple):
 
 @dataclass
 class Tally:
-    """The sums of one thing that is compared.
+    """The sums of one aspect that is compared.
 
     Attributes:
         compared: How much of it.
@@ -48,10 +47,14 @@ class Tally:
     compared: int = 0
     differences: int = 0
 
+    def record(self) -> dict[str, int] | None:
+        """Returns the sums; `None` if nothing was compared."""
+        return asdict(self) if self.compared or self.differences else None
+
 
 @dataclass
 class Text:
-    """A text that is compared, and what the other library makes of it.
+    """A text, with its token IDs and decoded text by the other library.
 
     Attributes:
         encoding: The encoding.
@@ -117,8 +120,8 @@ class Text:
         return Outcome([session.tolist(), changed], [theirs, theirs], len(sizes), sizes)
 
 
-# What is compared, in the order of rows and columns.
-THINGS: dict[str, Callable[[Text], Outcome | None]] = {
+# In the order of rows and columns.
+ASPECTS: dict[str, Callable[[Text], Outcome | None]] = {
     "token_ids": Text.token_ids,
     "offsets": Text.offsets,
     "decoded_text": Text.decoded_text,
@@ -128,12 +131,12 @@ THINGS: dict[str, Callable[[Text], Outcome | None]] = {
 
 
 class Comparison:
-    """An encoding beside another library, and the sums of what was compared.
+    """A comparison of an encoding with another library, and its sums.
 
     Attributes:
         size: Bytes of the texts.
         documents: Number of texts.
-        tallies: The sums of each of `THINGS`.
+        tallies: The sums of each of `ASPECTS`.
         found: The first difference of each, with the shortest text that was found to show it.
     """
 
@@ -144,7 +147,7 @@ class Comparison:
         before = before or {}
         self.size: int = before.get("bytes", 0)
         self.documents: int = before.get("documents", 0)
-        self.tallies = {thing: Tally(**(before.get(thing) or {})) for thing in THINGS}
+        self.tallies = {aspect: Tally(**(before.get(aspect) or {})) for aspect in ASPECTS}
         self.found: list[dict[str, Any]] = [*before.get("found", ())]
 
     def add(self, text: str) -> None:
@@ -152,32 +155,27 @@ class Comparison:
         self.documents += 1
         self.size += len(text.encode())
         compared = Text(self._encoding, self._other, text)
-        for thing, compare in THINGS.items():
+        for aspect, compare in ASPECTS.items():
             outcome = compare(compared)
             if outcome is None:
                 continue
-            tally = self.tallies[thing]
+            tally = self.tallies[aspect]
             tally.compared += outcome.number
             if outcome.ours != outcome.theirs:
                 tally.differences += 1
-                if all(each["thing"] != thing for each in self.found):
-                    self.found.append(self._difference(thing, text, outcome))
-
-    @property
-    def differences(self) -> int:
-        """The number of differences of all things."""
-        return sum(tally.differences for tally in self.tallies.values())
+                if all(each["aspect"] != aspect for each in self.found):
+                    self.found.append(self._difference(aspect, text, outcome))
 
     def record(self) -> dict[str, Any]:
-        """Returns the sums; `None` for a thing of which nothing was compared."""
-        sums = {thing: asdict(tally) if tally.compared else None for thing, tally in self.tallies.items()}
+        """Returns the sums; `None` for an aspect in which nothing was compared."""
+        sums = {aspect: tally.record() for aspect, tally in self.tallies.items()}
         return {"bytes": self.size, "documents": self.documents, **sums, "found": self.found}
 
-    def _difference(self, thing: str, text: str, outcome: Outcome) -> dict[str, Any]:
+    def _difference(self, aspect: str, text: str, outcome: Outcome) -> dict[str, Any]:
         """Describes a difference by the shortest text that is found in the text."""
 
         def again(text: str) -> Outcome | None:
-            return THINGS[thing](Text(self._encoding, self._other, text))
+            return ASPECTS[aspect](Text(self._encoding, self._other, text))
 
         def differs(text: str) -> bool:
             outcome = again(text)
@@ -187,7 +185,7 @@ class Comparison:
         if differs(text):
             text = shortest(text, differs)
             outcome = again(text) or outcome
-        found = {"thing": thing, "text": text, "ours": outcome.ours, "theirs": outcome.theirs}
+        found = {"aspect": aspect, "text": text, "ours": outcome.ours, "theirs": outcome.theirs}
         return found if outcome.portions is None else {**found, "portions": outcome.portions}
 
 
@@ -208,7 +206,10 @@ def sliced(items: Any, sizes: list[int]) -> Iterator[Any]:  # noqa: ANN401 - a t
 
 
 def shortest(text: str, differs: Callable[[str], bool]) -> str:
-    """Removes from a text what may be missing: a half, quarters, and so on to single characters."""
+    """Returns what remains of a text after removing all parts that are not needed for it to differ.
+
+    It tries to remove halves, then quarters, and so on down to single characters.
+    """
     size = len(text) // 2
     while size:
         start = 0

@@ -1,4 +1,4 @@
-"""The row of a ledger: what was compared of a tokenizer file, with which library, and what differed."""
+"""The row of a ledger: the tokenizer file, the library it was compared with, amounts and differences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bytemill._backend import SentencePieceModel
 from bytemill.builtin import BUILTIN_ENCODINGS
 from bytemill.cli import is_path
-from bytemill.cli.comparing import THINGS
+from bytemill.cli.comparing import ASPECTS
 from bytemill.core import __version__
 from bytemill.formats.sentencepiece_model import MODEL_TYPES
 from bytemill.io.reading import PAIR_NAMES, file_of, located
@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from bytemill.cli.engines import Engine
     from bytemill.core import Encoding
 
-__all__ = ["NAMES", "UNITS", "description", "digests", "files_of", "kind_of", "readable", "row"]
+__all__ = [
+    "NAMES",
+    "UNITS",
+    "description",
+    "differences",
+    "digests",
+    "files_of",
+    "kind_of",
+    "readable",
+    "row",
+]
 
 # Bytes of a file that are read at a time.
 BLOCK = 1 << 20
@@ -32,8 +42,8 @@ BLOCK = 1 << 20
 # How the types of SentencePiece models are written.
 TYPE_NAMES = {"bpe": "BPE", "unigram": "Unigram", "word": "word", "char": "character"}
 
-# The names of `THINGS`, and what is counted of them.
-NAMES = {thing: thing.replace("_", " ").replace("ids", "IDs") for thing in THINGS}
+# The names of `ASPECTS`, and what is counted of them.
+NAMES = {aspect: aspect.replace("_", " ").replace("ids", "IDs") for aspect in ASPECTS}
 UNITS = {
     "token_ids": "token IDs",
     "offsets": "tokens",
@@ -47,15 +57,20 @@ def row(about: Mapping[str, Any], comparison: Comparison) -> dict[str, Any]:
     """Returns a row.
 
     Args:
-        about: A `description`, and whatever else the row is to say.
-        comparison: What was compared.
+        about: A `description`, and more entries if wanted.
+        comparison: The comparison, with its sums.
     """
     date = datetime.now(timezone.utc).isoformat(timespec="seconds")
     return {**about, "date": date, **comparison.record()}
 
 
+def differences(row: Mapping[str, Any]) -> int:
+    """Returns the number of differences of a row, in all aspects."""
+    return sum(row[aspect]["differences"] for aspect in ASPECTS if row[aspect] is not None)
+
+
 def description(name: str, encoding: Encoding, files: Mapping[str, str], other: Engine) -> dict[str, Any]:
-    """Returns what a row says of an encoding and the library that it is compared with.
+    """Returns the entries of a row about an encoding and the library that it is compared with.
 
     Args:
         name: The name of the row.
@@ -116,14 +131,20 @@ def digest(file: Path) -> str:
 def readable(row: Mapping[str, Any]) -> dict[str, object]:
     """Returns a row for people, an entry for each line."""
     files = [f"{name} (SHA-256 {digest})" for name, digest in row["files"].items()]
-    shown = {key: row[key] for key in ("name", "kind", "definition", "bytemill", "oracle", "date", "texts")}
-    shown |= {"files": files or "none: an encoding of this library"}
-    shown |= {key: row[key] for key in ("bytes", "documents")}
-    for thing, name in NAMES.items():
-        tally = row[thing]
-        shown[name] = "none" if tally is None else described(tally, UNITS[thing])
+    shown = {
+        "name": row["name"],
+        "kind": row["kind"],
+        "files": files or "none (built in)",
+        "definition": row["definition"],
+        "bytemill": row["bytemill"],
+        "compared with": row["oracle"],
+    }
+    shown |= {key: row[key] for key in ("date", "texts", "bytes", "documents")}
+    for aspect, name in NAMES.items():
+        tally = row[aspect]
+        shown[name] = "none" if tally is None else described(tally, UNITS[aspect])
     for found in row["found"]:
-        name = NAMES[found["thing"]]
+        name = NAMES[found["aspect"]]
         shown[f"{name} differ of"] = found["text"]
         shown |= {f"{name}, {whose}": found[whose] for whose in ("ours", "theirs")}
     return shown

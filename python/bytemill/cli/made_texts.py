@@ -39,7 +39,7 @@ def made_texts(encoding: Encoding) -> Iterator[str]:
     yield from samples
     yield from (f"x {token}  y{token}" for token in added)
     tokens = source.sample(tokens, min(TOKENS, len(tokens)))
-    # In any order, with added tokens as frequent as samples.
+    # Added tokens are as frequent as samples.
     kinds = [kind for kind in (SAMPLES, tokens, added, [" ", "\n", "  ", "\t", "."]) if kind]
     size = 0
     while size < SIZE:
@@ -50,7 +50,7 @@ def made_texts(encoding: Encoding) -> Iterator[str]:
 
 
 def texts_of_added_tokens(encoding: Encoding) -> list[str]:
-    """Returns the texts of special tokens, of other added tokens, and of pieces of a kind of their own."""
+    """Returns the texts of special tokens, other added tokens, and pieces that are not ordinary."""
     found = {*encoding.special_tokens_set}
     definition = encoding.definition
     if definition.tokenizer is not None:

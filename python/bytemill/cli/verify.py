@@ -12,7 +12,7 @@ from bytemill.cli import NO, encoding_of
 from bytemill.cli.bench import parts_of
 from bytemill.cli.comparing import Comparison
 from bytemill.cli.engines import ENGINES, engine, own_library
-from bytemill.cli.ledger import description, digests, files_of, readable, row
+from bytemill.cli.ledger import description, differences, digests, files_of, readable, row
 from bytemill.cli.made_texts import made_texts
 from bytemill.cli.options import STANDARD_INPUT, expanded, json_option, print_record, source_options
 from bytemill.cli.output import prints_result
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--against",
     type=click.Choice(list(ENGINES)),
-    help="The library to compare with [default with --ledger: the one that the file belongs to].",
+    help="The library to compare with [with --ledger, default: the one that the file belongs to].",
 )
 @click.option(
     "--ledger",
@@ -84,7 +84,7 @@ def verify_command(  # noqa: PLR0913 - its options
     texts = "of the files" if files else "made of samples and tokens"
     found = row({**about, "texts": texts}, comparison)
     print_record(found if as_json else readable(found), as_json=as_json)
-    context.exit(NO if comparison.differences else 0)
+    context.exit(NO if differences(found) else 0)
 
 
 def compared_ids(

@@ -1,4 +1,4 @@
-"""`verify --ledger`: equal results, a deliberate difference in each thing, missing libraries, the row."""
+"""`verify --ledger`: equal results, a deliberate difference in each aspect, missing libraries, the row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 import bytemill
 from bytemill.cli import engines
-from bytemill.cli.comparing import THINGS, Comparison, portions, shortest
+from bytemill.cli.comparing import ASPECTS, Comparison, portions, shortest
 from bytemill.cli.engines import Engine, Spans
 from bytemill.cli.ledger import UNITS, files_of, kind_of
 from bytemill.cli.made_texts import made_texts, texts_of_added_tokens
@@ -62,9 +62,9 @@ def test_the_row_of_equal_results(library: str, text_file: Path, tmp_path: Path)
         expected = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()} if path else {}
         assert row["files"] == expected
         assert row["found"] == []
-        for thing in THINGS:
-            assert row[thing]["compared"] > 0
-            assert row[thing]["differences"] == 0
+        for aspect in ASPECTS:
+            assert row[aspect]["compared"] > 0
+            assert row[aspect]["differences"] == 0
         assert row["offsets"]["compared"] == row["token_ids"]["compared"]
         if given:
             assert row["decoded_text"]["compared"] >= len(TEXT) - 20
@@ -118,8 +118,8 @@ def test_a_missing_library_is_named(library: str, tmp_path: Path, monkeypatch: p
     assert called.out == ""
 
 
-def spoilt(thing: str) -> Engine:
-    """Returns tiktoken, which is wrong about one thing where a text, or that of its token IDs, has "qu"."""
+def spoilt(aspect: str) -> Engine:
+    """Returns tiktoken, which is wrong about one aspect where a text, or that of its token IDs, has "qu"."""
     theirs = engines.engine("tiktoken", bytemill.get_encoding("gpt2"), "gpt2")
     whole, decode = theirs.spans, theirs.decode
     assert whole is not None
@@ -129,36 +129,36 @@ def spoilt(thing: str) -> Engine:
         found = whole(text)
         if "qu" not in text:
             return found
-        if thing == "token_ids":
+        if aspect == "token_ids":
             return found._replace(ids=[*found.ids[:-1], 0])
         starts = list(found.starts or ())
-        return found._replace(starts=[*starts[:-1], 99]) if thing == "offsets" else found
+        return found._replace(starts=[*starts[:-1], 99]) if aspect == "offsets" else found
 
     def decoded(ids: Sequence[int]) -> str:
         text = decode(ids)
-        return f"{text}!" if thing == "decoded_text" and "qu" in text else text
+        return f"{text}!" if aspect == "decoded_text" and "qu" in text else text
 
     return theirs._replace(spans=spans, decode=decoded)
 
 
-@pytest.mark.parametrize("thing", ["token_ids", "offsets", "decoded_text"])
+@pytest.mark.parametrize("aspect", ["token_ids", "offsets", "decoded_text"])
 def test_a_difference_of_the_library(
-    thing: str, text_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    aspect: str, text_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other_library = spoilt(thing)
+    other_library = spoilt(aspect)
     monkeypatch.setitem(engines.ENGINES, "tiktoken", lambda *_: other_library)
     other = tmp_path / "other.txt"
     other.write_text("nothing of it", encoding="utf-8")
     called = run("verify", "--ledger", "gpt2", other, text_file, "--json")
     assert called.code == 1
     row = json.loads(called.out)
-    found = {each["thing"]: each for each in row["found"]}
-    assert row[thing]["differences"] == 1
-    assert found[thing]["text"] == "qu"
-    assert found[thing]["ours"] != found[thing]["theirs"]
+    found = {each["aspect"]: each for each in row["found"]}
+    assert row[aspect]["differences"] == 1
+    assert found[aspect]["text"] == "qu"
+    assert found[aspect]["ours"] != found[aspect]["theirs"]
     called = run("verify", "--ledger", "gpt2", text_file)
     assert called.code == 1
-    assert f"{thing.replace('_', ' ').replace('ids', 'IDs')} differ of" in called.out
+    assert f"{aspect.replace('_', ' ').replace('ids', 'IDs')} differ of" in called.out
     assert called.out.count(", 1 documents differ") == called.out.count(" differ of")
     assert called.out.count(", theirs") == called.out.count(" differ of")
 
@@ -183,18 +183,18 @@ class Forgetful:
         return getattr(self.whole, name)
 
 
-@pytest.mark.parametrize(("thing", "method"), [("streams", "stream_decoder"), ("sessions", "session")])
+@pytest.mark.parametrize(("aspect", "method"), [("streams", "stream_decoder"), ("sessions", "session")])
 def test_a_difference_in_portions(
-    thing: str, method: str, text_file: Path, monkeypatch: pytest.MonkeyPatch
+    aspect: str, method: str, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = getattr(bytemill.Encoding, method)
     monkeypatch.setattr(bytemill.Encoding, method, lambda self, **options: Forgetful(whole(self, **options)))
     called = run("verify", "--ledger", "gpt2", text_file, "--json")
     assert called.code == 1
     row = json.loads(called.out)
-    assert [thing for thing in THINGS if row[thing]["differences"]] == [thing]
+    assert [aspect for aspect in ASPECTS if row[aspect]["differences"]] == [aspect]
     (found,) = row["found"]
-    assert found["thing"] == thing
+    assert found["aspect"] == aspect
     assert len(found["text"]) <= 4
     assert len(found["portions"]) >= 2
     assert found["ours"] != found["theirs"]
@@ -219,7 +219,14 @@ def test_what_a_library_cannot_tell_is_none() -> None:
     comparison = Comparison(encoding, other)
     comparison.add(TEXT)
     record = comparison.record()
-    assert [record[thing] is None for thing in THINGS] == [False, True, True, True, False]
+    assert [record[aspect] is None for aspect in ASPECTS] == [False, True, True, True, False]
+
+
+def test_a_difference_where_the_library_returns_nothing() -> None:
+    comparison = Comparison(bytemill.get_encoding("gpt2"), Engine("nothing", lambda _: []))
+    comparison.add("a")
+    assert comparison.record()["token_ids"] == {"compared": 0, "differences": 1}
+    assert [each["text"] for each in comparison.found] == ["a", "a"]
 
 
 def test_offsets_of_text_that_a_pattern_drops_are_not_compared() -> None:
@@ -229,7 +236,7 @@ def test_offsets_of_text_that_a_pattern_drops_are_not_compared() -> None:
     assert comparison.record()["offsets"] is None
     comparison.add("ab")
     assert comparison.record()["offsets"] == {"compared": 1, "differences": 0}
-    assert comparison.differences == 0
+    assert comparison.found == []
 
 
 def test_sentencepiece_without_offsets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,4 +336,4 @@ def test_made_texts(tmp_path: Path) -> None:
 
 
 def test_every_thing_has_a_unit() -> None:
-    assert [*UNITS] == [*THINGS]
+    assert [*UNITS] == [*ASPECTS]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bytemill.cli.comparing import THINGS
+from bytemill.cli.comparing import ASPECTS
 from programs import ledger
 from programs.ledger import Opened, entries
 from report import ledger as report
@@ -118,9 +118,9 @@ def test_a_run_goes_on_where_it_was(run: Run, tmp_path: Path, capsys: pytest.Cap
         assert row["bytes"] >= 15_000
         assert 0 < row["bytes_derived"] < row["bytes"]
         assert row["documents"] > 2
-        for thing in THINGS:
-            assert row[thing]["compared"] > 0
-            assert row[thing]["differences"] == 0
+        for aspect in ASPECTS:
+            assert row[aspect]["compared"] > 0
+            assert row[aspect]["differences"] == 0
         assert row["found"] == []
     assert [row["file"] for row in first.values()] == ["real", "stand-in"]
     assert [row["kind"] for row in first.values()] == ["BPE by rank", "BPE by list"]
@@ -179,7 +179,7 @@ def test_an_interrupted_run_records_what_it_has_done(
     assert rows_of(tmp_path)["flags"]["chunks"] == 2
     assert run("50kB", "flags") == 0
     found = rows_of(tmp_path)["flags"]
-    for key in ("chunks", "bytes", "bytes_derived", "documents", *THINGS):
+    for key in ("chunks", "bytes", "bytes_derived", "documents", *ASPECTS):
         assert found[key] == whole[key]
 
 
@@ -208,7 +208,7 @@ def test_a_difference_is_recorded_with_a_short_text(
     assert rows[NAMES[0]]["found"] == []
     row = rows["flags"]
     assert row["token_ids"]["differences"] > 0
-    found = {each["thing"]: each for each in row["found"]}
+    found = {each["aspect"]: each for each in row["found"]}
     assert found["token_ids"]["text"] == "qu"
     assert found["token_ids"]["theirs"] == [*found["token_ids"]["ours"][:-1], 7]
     assert {"token_ids", "offsets", "sessions"} <= {*found}
@@ -264,7 +264,7 @@ def test_a_row_on_the_page() -> None:
         "decoded_text": tally,
         "streams": {"compared": 5_000, "differences": 3},
         "sessions": tally,
-        "found": [{"thing": "streams", "text": "a|b", "ours": "a", "theirs": "b"}],
+        "found": [{"aspect": "streams", "text": "a|b", "ours": "a", "theirs": "b"}],
     }
     lines = [*report.lines([row])]
     assert "## tokenizers 1.0: WordPiece" in lines
