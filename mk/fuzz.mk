@@ -15,6 +15,6 @@ verify-large: build ## The same on a gigabyte, made of what is below CORPUS=DIR 
 
 # Goes on where it was; ARGS="--size 10GB" is the text of all rows, --rows NAME ... chooses some.
 .PHONY: ledger
-ledger: build ## Compare every tokenizer file with its library on text of CORPUS=DIR, record it, and write docs/ledger.md (hours)
+ledger: build ## Compare every tokenizer file with its library on text of CORPUS=DIR, record it, and write docs/ledger.md (7 hours for 10 GB)
 	@status=0; PYTHONPATH=tests $(BIN)/python -m programs.ledger $(CORPUS) $(ARGS) || status=$$?; \
 	$(BENCHES) report ledger && exit $$status
