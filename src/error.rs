@@ -46,6 +46,8 @@ pub enum NormalizerError {
     UnendedValue,
     /// The unit at this place in the array of a map points outside of the map.
     BadUnit(usize),
+    /// A value of a map has this many bytes, more than a value may have.
+    LongValue(usize),
     /// A value of a map is not UTF-8.
     NotUtf8,
     /// So many user-defined symbols need too much memory.
@@ -80,6 +82,10 @@ impl fmt::Display for NormalizerError {
                 f,
                 "unit {place} of the array of the precompiled_charsmap points outside of it: \
                  expected the bytes that a normalizer_spec of SentencePiece holds, or none"
+            ),
+            Self::LongValue(bytes) => write!(
+                f,
+                "a value of the precompiled_charsmap has {bytes} bytes: expected at most 1024"
             ),
             Self::NotUtf8 => write!(
                 f,

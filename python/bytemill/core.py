@@ -1339,8 +1339,8 @@ class Encoding:
         The format is detected from the contents: `.tiktoken` (also Llama 3's and Qwen's `tiktoken.model`),
         Hugging Face's `tokenizer.json`, GPT-2's `encoder.json` and `vocab.bpe` (or `vocab.json` and
         `merges.txt`), SentencePiece's `.model`, BERT's `vocab.txt`, minbpe's `.model`, Mistral's
-        `tekken.json`, GGUF of the kinds `llama`, `t5`, `bert` and, of known families, `gpt2` (needs the
-        package `gguf`), and `.bytemill`, which `save` writes.
+        `tekken.json`, GGUF of the kinds `llama`, `t5`, `bert` and, of known families, `gpt2`, and
+        `.bytemill`, which `save` writes.
 
         Args:
             path: The file (either of GPT-2's two), or a directory with one of these under its usual name. Or
@@ -1358,7 +1358,6 @@ class Encoding:
             ValueError: The file needs a pattern and none is given, or it has one and another is given.
             PatternError: The pattern that is given does not compile or can match the empty string.
             OSError: The file cannot be read.
-            ImportError: It is a GGUF file, and `gguf` is not installed.
 
         Warns:
             UserWarning: The file says that tokens are added to each text, which an encoding does not do; or
@@ -1367,6 +1366,7 @@ class Encoding:
         Complexity:
             Linear in the file.
         """
+        from bytemill.formats.json_file import brief
         from bytemill.io.reading import read
 
         loaded = read(path, name=name, pattern=pattern, special_tokens=special_tokens)
@@ -1375,7 +1375,7 @@ class Encoding:
         except (PatternError, VocabularyError) as error:
             if pattern is not None and isinstance(error, PatternError):
                 raise
-            raise VocabularyError(f"{path}: {error}") from error
+            raise VocabularyError(f"{path}: {brief(str(error))}") from error
         if loaded.definition.tokenizer is None:
             warn_of_ambiguity(loaded.shared_ranks, loaded.definition.special_tokens)
         return encoding

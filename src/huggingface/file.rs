@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess};
+use serde::de::{self, DeserializeSeed, MapAccess};
 use serde_json::Value;
 
 use super::json::{At, FileError, LargeFields, Object, Place};
@@ -132,8 +132,8 @@ impl<'de> LargeFields<'de> for Fields<'de, '_> {
             }
             "version" | "added_tokens" | "normalizer" | "pre_tokenizer" | "post_processor"
             | "decoder" => Ok(false),
-            // They change no ids but where that is asked for.
-            "truncation" | "padding" => map.next_value::<IgnoredAny>().map(|_| true),
+            // They change no ids but where that is asked for. Read nevertheless, as the library refuses deep ones.
+            "truncation" | "padding" => Ok(false),
             // The library does not load such a file.
             _ => Err(de::Error::custom(format_args!("unknown entry {key:?}"))),
         }

@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// Why a file cannot be read, and where in it.
@@ -93,11 +94,34 @@ impl<'de, F: LargeFields<'de>> Visitor<'de> for Object<'_, F> {
         let mut others = Map::new();
         while let Some(key) = map.next_key::<String>()? {
             if !self.0.read(&key, &mut map)? {
-                others.insert(key, map.next_value()?);
+                let value = value_of(map.next_value()?);
+                let value =
+                    value.map_err(|reason| de::Error::custom(format_args!("{key}: {reason}")))?;
+                others.insert(key, value);
             }
         }
         Ok(others)
     }
+}
+
+/// Values that a field may have, whatever its length, and bytes for each further one: an added token has twelve for each.
+/// An object takes some hundred bytes of memory.
+const MOST_VALUES: usize = 1 << 16;
+const BYTES_PER_VALUE: usize = 8;
+
+/// Parses a field, unless memory would be out of proportion to it.
+fn value_of(field: &RawValue) -> Result<Value, String> {
+    let json = field.get();
+    // Each value but the first stands behind one of these.
+    let values = json.bytes().filter(|byte| b",[{".contains(byte)).count();
+    let most = MOST_VALUES + json.len() / BYTES_PER_VALUE;
+    if values > most {
+        return Err(format!(
+            "expected at most {most} values in a field of {} bytes, got {values}",
+            json.len()
+        ));
+    }
+    serde_json::from_str(json).map_err(|error| error.to_string())
 }
 
 /// A value with its path; null where it is missing.

@@ -11,7 +11,7 @@ use super::json::{At, FileError};
 use crate::normalize::chain::{self as normalize, Find, Precompiled};
 use crate::split::chain::{self as split, Behavior, Pattern, oniguruma};
 use crate::token::{NO_TOKEN, TokenId};
-use crate::util::regex::Regex;
+use crate::util::regex::{self, Regex};
 
 /// How text is cut, and what else the pre-tokenizer does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,12 +50,69 @@ pub enum Scheme {
     Never,
 }
 
+// Limits of what a file of some bytes may ask for in memory and time. Files of models have a few steps.
+
+/// Steps of a pre-tokenizer, each of which may have tables of its own.
+const MOST_STEPS: usize = 32;
+
+/// Regular expressions of a normalizer, and bytes of all patterns of a component.
+const MOST_EXPRESSIONS: usize = 128;
+const MOST_PATTERN_BYTES: usize = 1 << 15;
+
+/// Bytes that a normalizer or decoder may make of one.
+const MOST_GROWTH: usize = 1 << 10;
+
+/// Special tokens around a text.
+const MOST_AROUND: usize = 1 << 10;
+
+/// Checks the number of regular expressions and the length of all patterns of some steps. Returns that number.
+fn check_patterns(component: &At<'_>, steps: &[At<'_>]) -> Result<usize, FileError> {
+    let (mut expressions, mut bytes) = (0, 0);
+    for step in steps {
+        for kind in ["Regex", "String"] {
+            let field = step.get("pattern").and_then(|pattern| pattern.get(kind));
+            if let Some(text) = field.ok().and_then(|field| field.text().ok()) {
+                expressions += usize::from(kind == "Regex");
+                bytes += text.len();
+            }
+        }
+    }
+    if expressions > MOST_EXPRESSIONS {
+        return Err(component.refuse(format!(
+            "expected at most {MOST_EXPRESSIONS} regular expressions, got {expressions}"
+        )));
+    }
+    if bytes > MOST_PATTERN_BYTES {
+        return Err(component.refuse(format!(
+            "expected patterns of at most {MOST_PATTERN_BYTES} bytes together, got {bytes}"
+        )));
+    }
+    Ok(expressions)
+}
+
+/// Checks how many bytes steps make of one: each of so many as its number says. Texts would need out of proportion memory.
+fn check_growth(
+    component: &At<'_>,
+    steps: impl IntoIterator<Item = usize>,
+) -> Result<(), FileError> {
+    let growth = steps.into_iter().fold(1, usize::saturating_mul);
+    if growth > MOST_GROWTH {
+        return Err(component.refuse(format!(
+            "its steps can make a text {growth} times as long: expected at most {MOST_GROWTH} times"
+        )));
+    }
+    Ok(())
+}
+
 /// Reads a normalizer as its steps.
 pub(super) fn normalizers(normalizer: &At<'_>) -> Result<Vec<normalize::Step>, FileError> {
+    let steps = normalizer.steps("normalizers")?;
+    let expressions = check_patterns(normalizer, &steps)?;
     let mut read = Vec::new();
-    for step in normalizer.steps("normalizers")? {
-        add_normalizer(&step, &mut read)?;
+    for step in steps {
+        add_normalizer(&step, expressions, &mut read)?;
     }
+    check_growth(normalizer, read.iter().map(normalize::Step::growth))?;
     Ok(read)
 }
 
@@ -75,7 +132,11 @@ fn bert_steps(step: &At<'_>) -> Result<Vec<normalize::Step>, FileError> {
     Ok(taken.into_iter().flatten().collect())
 }
 
-fn add_normalizer(step: &At<'_>, read: &mut Vec<normalize::Step>) -> Result<(), FileError> {
+fn add_normalizer(
+    step: &At<'_>,
+    expressions: usize,
+    read: &mut Vec<normalize::Step>,
+) -> Result<(), FileError> {
     use normalize::Step;
     let (kind, name) = step.kind()?;
     read.push(match name {
@@ -107,7 +168,7 @@ fn add_normalizer(step: &At<'_>, read: &mut Vec<normalize::Step>) -> Result<(), 
             match pattern(&step.get("pattern")?)? {
                 Pattern::Regex(regex) if is_start(&regex) => Step::Insert(content),
                 Pattern::Regex(regex) if regex != " " => Step::Replace {
-                    find: Find::Regex(Box::new(self::regex(step, &regex)?)),
+                    find: Find::Regex(Box::new(self::regex(step, &regex, expressions)?)),
                     content,
                 },
                 Pattern::Text(text) | Pattern::Regex(text) => Step::Replace {
@@ -126,14 +187,14 @@ fn is_start(regex: &str) -> bool {
     [r"(?<!\n)^", "(?<!\n)^"].contains(&regex)
 }
 
-/// Compiles a regular expression of the file.
-fn regex(step: &At<'_>, regex: &str) -> Result<Regex, FileError> {
+/// Compiles one of so many regular expressions of the file.
+fn regex(step: &At<'_>, regex: &str, expressions: usize) -> Result<Regex, FileError> {
     let refuse = |reason: String| match step.get("pattern").and_then(|at| at.get("Regex")) {
         Ok(at) => at.refuse(reason),
         Err(error) => error,
     };
     let translated = oniguruma::translate(regex).map_err(|error| refuse(error.to_string()))?;
-    Regex::new(&translated).map_err(|error| refuse(error.to_string()))
+    regex::compiled(&translated, expressions).map_err(|error| refuse(error.to_string()))
 }
 
 /// Reads what a step looks for.
@@ -149,7 +210,15 @@ pub(super) fn pattern(pattern: &At<'_>) -> Result<Pattern, FileError> {
 /// Reads a pre-tokenizer.
 pub(super) fn pre_tokenizer(pre_tokenizer: &At<'_>) -> Result<PreTokenizer, FileError> {
     let mut read = PreTokenizer::default();
-    for step in pre_tokenizer.steps("pretokenizers")? {
+    let steps = pre_tokenizer.steps("pretokenizers")?;
+    if steps.len() > MOST_STEPS {
+        return Err(pre_tokenizer.refuse(format!(
+            "expected at most {MOST_STEPS} steps, got {}",
+            steps.len()
+        )));
+    }
+    check_patterns(pre_tokenizer, &steps)?;
+    for step in steps {
         add_step(&step, &mut read)?;
     }
     Ok(read)
@@ -401,7 +470,7 @@ fn add(processor: &At<'_>, template: &mut Template) -> Result<(), FileError> {
         };
         template.prefix.insert(0, token("cls")?);
         template.suffix.push(token("sep")?);
-        return Ok(());
+        return check_around(processor, template.prefix.len() + template.suffix.len());
     }
     if has("single") && has("special_tokens") {
         return add_single(processor, template);
@@ -444,6 +513,7 @@ fn add_single(processor: &At<'_>, template: &mut Template) -> Result<(), FileErr
         if texts.len() != ids.len() {
             return Err(names.refuse("expected as many ids as tokens"));
         }
+        check_around(processor, tokens.len() + texts.len())?;
         for (text, id) in texts.iter().zip(&ids) {
             tokens.push((text.text()?.to_owned(), id.number()?));
         }
@@ -455,6 +525,16 @@ fn add_single(processor: &At<'_>, template: &mut Template) -> Result<(), FileErr
     }
     template.prefix.splice(0..0, before);
     template.suffix.append(&mut after);
+    check_around(processor, template.prefix.len() + template.suffix.len())
+}
+
+/// Checks the number of special tokens around a text: a file can name one that stands for many, many times.
+fn check_around(processor: &At<'_>, count: usize) -> Result<(), FileError> {
+    if count > MOST_AROUND {
+        return Err(processor.refuse(format!(
+            "expected at most {MOST_AROUND} special tokens around a text, got {count} or more"
+        )));
+    }
     Ok(())
 }
 
@@ -498,13 +578,25 @@ pub enum DecoderStep {
     },
 }
 
+impl DecoderStep {
+    /// The most bytes that it makes of one.
+    fn growth(&self) -> usize {
+        match self {
+            Self::Replace { text, content } => content.len().div_ceil(text.len()).max(1),
+            _ => 1,
+        }
+    }
+}
+
 /// Reads a decoder; `None` if there is none.
 pub(super) fn read_decoder(decoder: &At<'_>) -> Result<Option<Vec<DecoderStep>>, FileError> {
     if decoder.is_null() {
         return Ok(None);
     }
     let steps = decoder.steps("decoders")?;
-    steps.iter().map(step).collect::<Result<_, _>>().map(Some)
+    let steps = steps.iter().map(step).collect::<Result<Vec<_>, _>>()?;
+    check_growth(decoder, steps.iter().map(DecoderStep::growth))?;
+    Ok(Some(steps))
 }
 
 fn step(step: &At<'_>) -> Result<DecoderStep, FileError> {

@@ -10,6 +10,9 @@
 
 use crate::error::NormalizerError;
 
+/// Bytes of a value at most: no rule makes more of a character, or texts would need out of proportion memory.
+const MOST_VALUE: usize = 1 << 10;
+
 /// A bit that only units of values have.
 const IS_VALUE: u32 = 1 << 31;
 
@@ -49,6 +52,9 @@ impl Charsmap {
         let (units, _) = array.as_chunks::<4>();
         let units: Vec<u32> = units.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
         let map = Self { units, values };
+        if map.longest_value() > MOST_VALUE {
+            return Err(NormalizerError::LongValue(map.longest_value()));
+        }
         match (0..map.units.len()).find(|&place| !map.is_sound(place)) {
             Some(place) => Err(NormalizerError::BadUnit(place)),
             None => Ok(map),
@@ -97,6 +103,12 @@ impl Charsmap {
             node = child;
         }
         None
+    }
+
+    /// The number of bytes of the longest value.
+    pub(super) fn longest_value(&self) -> usize {
+        let values = self.values.split(|&byte| byte == 0);
+        values.map(<[u8]>::len).max().unwrap_or(0)
     }
 
     /// Returns whether all values are UTF-8.

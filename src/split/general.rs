@@ -29,11 +29,15 @@ impl General {
     /// # Errors
     /// [`PatternError`] if it does not compile or can match the empty string.
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
+        Self::new_of(pattern, 1)
+    }
+
+    fn new_of(pattern: &str, expressions: usize) -> Result<Self, PatternError> {
         let unsupported = |error: fancy_regex::Error| PatternError::Unsupported {
             pattern: pattern.to_owned(),
             reason: error.to_string(),
         };
-        let regex = Regex::new(pattern).map_err(unsupported)?;
+        let regex = regex::compiled(pattern, expressions).map_err(unsupported)?;
         let tree = regex::parse(pattern).map_err(unsupported)?;
         if shortest_match(&tree) == 0 {
             return Err(PatternError::MatchesEmpty(pattern.to_owned()));
@@ -48,11 +52,19 @@ impl General {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn quick(pattern: &str) -> Result<Self, PatternError> {
+        Self::quick_of(pattern, 1)
+    }
+
+    /// As [`quick`](Self::quick), one of so many patterns of a file.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn quick_of(pattern: &str, expressions: usize) -> Result<Self, PatternError> {
         match Automaton::new(pattern) {
             Some(automaton) => Ok(Self {
                 engine: Engine::Automaton(automaton.into()),
             }),
-            None => Self::new(pattern),
+            None => Self::new_of(pattern, expressions),
         }
     }
 

@@ -7,6 +7,29 @@ use fancy_regex::{Error, Expr};
 #[cfg(not(feature = "general-patterns"))]
 pub use none::Regex;
 
+/// The most memory of a compiled expression, in bytes: that of fancy-regex. So much at least, if a file has several.
+#[cfg(feature = "general-patterns")]
+const MOST_MEMORY: usize = 10 << 20;
+#[cfg(feature = "general-patterns")]
+const LEAST_MEMORY: usize = 1 << 18;
+
+/// Compiles one of so many expressions of a file, which share the memory that one may have.
+///
+/// # Errors
+/// It does not compile.
+#[cfg(feature = "general-patterns")]
+pub(crate) fn compiled(pattern: &str, expressions: usize) -> Result<Regex, Error> {
+    let limit = MOST_MEMORY / expressions.max(1);
+    fancy_regex::RegexBuilder::new(pattern)
+        .delegate_size_limit(limit.max(LEAST_MEMORY))
+        .build()
+}
+
+#[cfg(not(feature = "general-patterns"))]
+pub(crate) fn compiled(_pattern: &str, _expressions: usize) -> Result<Regex, Error> {
+    Err(none::missing())
+}
+
 /// Returns the syntax of a pattern.
 ///
 /// # Errors

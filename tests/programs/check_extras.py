@@ -51,20 +51,6 @@ from bytemill.inspection import compare
 compare({"gpt2": "gpt2"}, {"text": ["hello world"]}).write_chart("chart.png")
 assert Path("chart.png").stat().st_size > 1000
 """,
-    "gguf": """
-import gguf
-writer = gguf.GGUFWriter("model.gguf", "gpt2")
-writer.add_tokenizer_model("gpt2")
-writer.add_tokenizer_pre("gpt-2")
-writer.add_token_list(["a", "b", "ab"])
-writer.add_token_types([1, 1, 1])
-writer.add_token_merges(["a b"])
-writer.write_header_to_file()
-writer.write_kv_data_to_file()
-writer.write_tensors_to_file()
-writer.close()
-assert bytemill.Encoding.from_file("model.gguf").encode("ab") == [2]
-""",
     "playground": """
 from urllib.request import urlopen
 from bytemill import playground

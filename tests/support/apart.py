@@ -21,13 +21,15 @@ class EndedError(Exception):
 class Apart:
     """A process that calls functions, one after the other; where one ends it, another is started."""
 
-    def __init__(self, seconds: float = 60) -> None:
+    def __init__(self, seconds: float = 60, context: Any = SPAWN) -> None:
         """Starts none yet.
 
         Args:
             seconds: How long a call may take.
+            context: How processes are started, of `multiprocessing`.
         """
         self._seconds = seconds
+        self._context = context
         self._process: Any = None
         self._connection: Any = None
 
@@ -38,8 +40,8 @@ class Apart:
             EndedError: The process has ended meanwhile, or is ended as it takes too long.
         """
         if self._process is None:
-            self._connection, theirs = SPAWN.Pipe()
-            self._process = SPAWN.Process(target=serve, args=(theirs,), daemon=True)
+            self._connection, theirs = self._context.Pipe()
+            self._process = self._context.Process(target=serve, args=(theirs,), daemon=True)
             self._process.start()
             theirs.close()
         answer = None

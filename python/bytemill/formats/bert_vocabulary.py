@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bytemill.errors import VocabularyError
+from bytemill.formats.json_file import brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,11 +63,11 @@ def tokenizer_of(contents: bytes, config: Value | None, source: str) -> bytes:
         raise VocabularyError(
             f"{source}: expected a tokenizer_config.json in the same directory that says whether "
             f"do_lower_case is true, "
-            f"as the vocabulary has words in upper case such as {word!r}"
+            f"as the vocabulary has words in upper case such as {brief(repr(word))}"
         )
     for token in special.values():
         if token not in ids:
-            raise VocabularyError(f"{source}: expected a line {token}, the special token, got none")
+            raise VocabularyError(f"{source}: expected a line {brief(token)}, the special token, got none")
     first, last = special["cls_token"], special["sep_token"]
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     tokens = sorted(special.values(), key=ids.__getitem__)
@@ -122,7 +123,8 @@ def ids_of(contents: bytes, source: str) -> dict[str, int]:
     for number, token in enumerate(tokens, 1):
         if not token or token != token.rstrip():
             raise VocabularyError(
-                f"{source}: line {number}: expected a token without white space at its end, got {token!r}"
+                f"{source}: line {number}: expected a token without white space at its end, "
+                f"got {brief(repr(token))}"
             )
     return {token: token_id for token_id, token in enumerate(tokens)}
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from bytemill.definition import Definition, tokens_by_id
 from bytemill.errors import VocabularyError
+from bytemill.formats.json_file import brief, shown
 from bytemill.formats.merge_list import check_merges, merges_of
 from bytemill.patterns import GPT2_PATTERN, MINBPE_GPT2_PATTERN, R50K_PATTERN, described_pattern
 
@@ -102,7 +103,7 @@ def parse_data_gym(
     if ranks != ids:
         differing = min(ranks.items() ^ ids.items(), key=lambda item: (item[1], item[0]))[0]
         raise VocabularyError(
-            f"{encoder_json_file} does not match {vocab_bpe_file}: for the token {differing!r} "
+            f"{encoder_json_file} does not match {vocab_bpe_file}: for the token {brief(repr(differing))} "
             f"the first has the id {ids.get(differing)}, the second {ranks.get(differing)}"
         )
     return ranks
@@ -139,8 +140,8 @@ def parse_pair(
             special_tokens[text] = token_id
         else:
             raise VocabularyError(
-                f"{encoder.source}: no merge in {vocab_bpe_file} makes the token {text!r}, and it is not "
-                "in brackets as special tokens are: is a file cut short?"
+                f"{encoder.source}: no merge in {vocab_bpe_file} makes the token {brief(repr(text))}, "
+                "and it is not in brackets as special tokens are: is a file cut short?"
             )
     definition = Definition(name, pattern, ranks, special_tokens).check(encoder.source)
     tokens_by_id([*ranks.items(), *special_tokens.items()], encoder.source)
@@ -154,9 +155,9 @@ def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
     for number, (left, right) in enumerate(parse_merges(contents, source), start=2):
         if left + right in ranks:
             line = ranks[left + right] - len(BYTE_TOKENS) + 2
-            text = f"{token_text(left)} {token_text(right)}"
+            text = brief(repr(f"{token_text(left)} {token_text(right)}"))
             raise VocabularyError(
-                f"Error parsing line {text!r} in {source}: line {number}: line {line} makes the same token"
+                f"Error parsing line {text} in {source}: line {number}: line {line} makes the same token"
             )
         ranks[left + right] = len(BYTE_TOKENS) + len(ranks)
     return ranks
@@ -171,7 +172,7 @@ def parse_merges(contents: bytes, source: str) -> list[tuple[bytes, bytes]]:
             merge = parse_merge(line)
         except ValueError as error:
             raise VocabularyError(
-                f"Error parsing line {line!r} in {source}: line {number}: {error}"
+                f"Error parsing line {brief(repr(line))} in {source}: line {number}: {error}"
             ) from error
         merges.append(merge)
     return merges
@@ -191,7 +192,7 @@ def parse_encoder(contents: bytes, source: str) -> dict[bytes, int]:
     try:
         return mergeable_ids(json.loads(contents))
     except (ValueError, RecursionError) as error:
-        raise VocabularyError(f"Error parsing {source}: {error}") from error
+        raise VocabularyError(f"Error parsing {source}: {brief(str(error))}") from error
 
 
 def mergeable_ids(entries: object) -> dict[bytes, int]:
@@ -202,7 +203,7 @@ def mergeable_ids(entries: object) -> dict[bytes, int]:
     ids: dict[bytes, int] = {}
     for text, token_id in entries.items():
         if type(token_id) is not int:
-            raise ValueError(f"expected an id for the token {text!r}, got {token_id!r}")
+            raise ValueError(f"expected an id for the token {brief(repr(text))}, got {shown(token_id)}")
         if text not in SPECIAL_TOKENS:
             ids[token_bytes(text)] = token_id
     return ids

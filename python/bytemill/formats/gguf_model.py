@@ -10,22 +10,23 @@ same meaning. A file of another kind raises an error that names its kind.
 from __future__ import annotations
 
 import json
+from array import array
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytemill._backend import SentencePieceModel
-from bytemill._messages import import_optional
 from bytemill.definition import Loaded
 from bytemill.errors import VocabularyError
 from bytemill.formats import bert_vocabulary, sentencepiece_model, tokenizer_json
 from bytemill.formats.gguf_splitting import SPLITTINGS
-from bytemill.formats.json_file import Value
+from bytemill.formats.json_file import Value, brief, shown
 from bytemill.formats.sentencepiece_model import BPE, UNIGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-__all__ = ["PREFIX", "load", "read_entries"]
+    from bytemill.formats.gguf_file import Numbers, Stored
+
+__all__ = ["PREFIX", "load"]
 
 # What the names of the entries begin with that are read here.
 PREFIX = "tokenizer.ggml."
@@ -46,7 +47,7 @@ NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 WORD_START = "\u2581"
 
 
-def load(entries: Mapping[str, Any], name: str, source: str) -> Loaded:
+def load(entries: Mapping[str, Stored], name: str, source: str) -> Loaded:
     """Returns the definition of a vocabulary, with its core where that has been read.
 
     Args:
@@ -58,7 +59,7 @@ def load(entries: Mapping[str, Any], name: str, source: str) -> Loaded:
         VocabularyError: It is of another kind or family, or damaged; the message has file and reason.
     """
     file = Entries(entries, source)
-    kind = entries.get("model")
+    kind = file.text("model")
     if kind in ("llama", "t5"):
         contents = pieces_of(file, BPE if kind == "llama" else UNIGRAM)
         return Loaded(sentencepiece_model.definition_of(contents, name, source))
@@ -72,46 +73,63 @@ def load(entries: Mapping[str, Any], name: str, source: str) -> Loaded:
 class Entries:
     """The entries of a file, which raise an error that names file and entry."""
 
-    def __init__(self, entries: Mapping[str, Any], source: str) -> None:
+    def __init__(self, entries: Mapping[str, Stored], source: str) -> None:
         """Takes the entries without their prefix."""
         self.entries = entries
         self.source = source
 
     def refuse(self, entry: str, reason: str) -> NoReturn:
         """Raises an error about an entry."""
-        raise VocabularyError(f"{self.source}: {PREFIX}{entry}: {reason}")
+        raise VocabularyError(f"{self.source}: {PREFIX}{entry}: {brief(reason)}")
 
-    def columns(self, *names: str) -> list[list[Any]]:
-        """Returns the lists of these names, which must be of the same length."""
-        found = []
-        for name in names:
-            values = self.entries.get(name)
-            if not isinstance(values, list):
-                self.refuse(name, f"expected a list, got {values!r}")
-            found.append(values)
-        if len(set(map(len, found))) > 1:
-            self.refuse(" and ".join(names), "expected lists of one length")
-        return found
+    def text(self, name: str) -> str | None:
+        """Returns a text; `None` if the file has none of this name."""
+        value = self.entries.get(name)
+        if value is not None and not isinstance(value, str):
+            self.refuse(name, f"expected a text, got {shown(value)}")
+        return value
 
-    def table(self, *names: str) -> list[list[Any]]:
-        """Returns the tokens, the columns of these names, and the types of the tokens.
+    def texts(self, name: str) -> list[str]:
+        """Returns a list of texts."""
+        values = self.entries.get(name)
+        if not isinstance(values, list):
+            self.refuse(name, f"expected a list of texts, got {shown(values)}")
+        return values
+
+    def numbers(self, name: str) -> Numbers:
+        """Returns a list of numbers."""
+        values = self.entries.get(name)
+        if not isinstance(values, array):
+            self.refuse(name, f"expected a list of numbers, got {shown(values)}")
+        return values
+
+    def table(self, *names: str) -> tuple[list[str], list[Numbers], list[int]]:
+        """Returns the tokens, the columns of these names, and the types of the tokens, all of one length.
 
         Older converters gave what fills the table the type UNKNOWN; its type is UNUSED here.
         """
-        *columns, kinds = self.columns("tokens", *names, "token_type")
+        tokens = self.texts("tokens")
+        *columns, kinds = map(self.numbers, (*names, "token_type"))
+        if {len(tokens)} != {len(column) for column in (*columns, kinds)}:
+            self.refuse(" and ".join(["tokens", *names, "token_type"]), "expected lists of one length")
+        if kinds.typecode in "fd":
+            self.refuse("token_type", "expected a list of integers")
         unknown = self.token_id("unknown")
-        if unknown is not None:
-            kinds = [
-                UNUSED if kind == UNKNOWN and token_id != unknown else kind
-                for token_id, kind in enumerate(kinds)
-            ]
-        return [*columns, kinds]
+        types = [
+            UNUSED if kind == UNKNOWN and unknown not in (None, token_id) else int(kind)
+            for token_id, kind in enumerate(kinds)
+        ]
+        return tokens, columns, types
 
     def token_id(self, *names: str) -> int | None:
         """Returns the ID of a token by the first of its names that the file has."""
-        return next(
-            (found for name in names if (found := self.entries.get(f"{name}_token_id")) is not None), None
-        )
+        for name in names:
+            found = self.entries.get(f"{name}_token_id")
+            if found is not None:
+                if type(found) is not int:
+                    self.refuse(f"{name}_token_id", f"expected an integer, got {shown(found)}")
+                return found
+        return None
 
     def token(self, token_id: int, tokens: list[str]) -> str:
         """Returns the token of an ID that another entry has."""
@@ -126,7 +144,8 @@ class Entries:
 
 def pieces_of(file: Entries, model_type: int) -> bytes:
     """Returns the SentencePiece model of a file of the kinds `llama` and `t5`."""
-    tokens, scores, kinds = file.table("scores")
+    tokens, (scores,), kinds = file.table("scores")
+    has_map = "precompiled_charsmap" in file.entries
     options: dict[str, Any] = {"model_type": model_type, "byte_fallback": BYTE in kinds}
     for option, entry in (("bos", "bos"), ("eos", "eos"), ("unk", "unknown"), ("pad", "padding")):
         token_id = file.token_id(entry)
@@ -134,7 +153,7 @@ def pieces_of(file: Entries, model_type: int) -> bytes:
             options[f"{option}_id"] = token_id
     rules: dict[str, Any] = {
         "name": "identity",
-        "precompiled_charsmap": bytes(file.entries.get("precompiled_charsmap", b"")),
+        "precompiled_charsmap": file.numbers("precompiled_charsmap").tobytes() if has_map else b"",
         "add_dummy_prefix": file.flag("add_space_prefix", default=True),
         "remove_extra_whitespaces": file.flag("remove_extra_whitespaces", default=False),
         "escape_whitespaces": True,
@@ -148,13 +167,13 @@ def pieces_of(file: Entries, model_type: int) -> bytes:
 
 def merges_of(file: Entries) -> bytes:
     """Returns the `tokenizer.json` of a file of the kind `gpt2`."""
-    family = file.entries.get("pre")
-    if family not in SPLITTINGS:
+    family = file.text("pre")
+    if family is None or family not in SPLITTINGS:
         known = ", ".join(sorted(SPLITTINGS))
         file.refuse("pre", f"expected the name of a family whose pattern is known ({known}), got {family!r}")
     splitting = SPLITTINGS[family]
-    tokens, kinds = file.table()
-    (merges,) = file.columns("merges")
+    tokens, _, kinds = file.table()
+    merges = file.texts("merges")
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     added = [
         {"id": token_id, "content": text, "special": kinds[token_id] != USER_DEFINED, **flags}
@@ -202,7 +221,7 @@ def template(file: Entries, tokens: list[str]) -> dict[str, Any] | None:
 
 def words_of(file: Entries) -> bytes:
     """Returns the `tokenizer.json` of a file of the kind `bert`."""
-    tokens, kinds = file.table()
+    tokens, _, kinds = file.table()
     words = [word(text, kind) for text, kind in zip(tokens, kinds, strict=True)]
     check_distinct(file, words)
     lowercase = file.entries.get("normalizer.lowercase")
@@ -241,26 +260,3 @@ def check_distinct(file: Entries, tokens: list[str]) -> None:
         first = ids.setdefault(text, token_id)
         if first != token_id:
             file.refuse("tokens", f"expected each token once, got {text!r} at {first} and {token_id}")
-
-
-# The entries of a GGUF file about its vocabulary, read by the package `gguf`.
-
-
-def read_entries(file: Path) -> dict[str, Any]:
-    """Returns the entries that begin with `PREFIX`, without that.
-
-    Raises:
-        ImportError: `gguf` is not installed.
-        VocabularyError: The file is damaged.
-    """
-    gguf = import_optional("gguf", "GGUF files")
-    try:
-        # The file is mapped: weights are not read.
-        fields = gguf.GGUFReader(file).fields
-        return {
-            name.removeprefix(PREFIX): field.contents()
-            for name, field in fields.items()
-            if name.startswith(PREFIX)
-        }
-    except (ValueError, KeyError, IndexError, OverflowError) as error:
-        raise VocabularyError(f"{file}: expected a GGUF file, and it is damaged: {error}") from error

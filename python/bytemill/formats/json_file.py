@@ -11,7 +11,10 @@ from bytemill.errors import VocabularyError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Value", "json_bytes", "parse_json"]
+__all__ = ["MOST_PATTERN_BYTES", "Value", "brief", "json_bytes", "parse_json", "shown"]
+
+# Bytes of a split pattern in a file: compiling it takes a thousand times the memory. Models have a thousand.
+MOST_PATTERN_BYTES = 1 << 15
 
 KINDS = {dict: "an object", list: "a list", str: "a string", int: "an integer", bool: "true or false"}
 
@@ -93,6 +96,13 @@ class Value:
         except UnicodeEncodeError as error:
             self.refuse(f"expected text, got {text!r}: {error.reason}")
 
+    def pattern(self) -> str:
+        """A split pattern."""
+        pattern = self.text()
+        if len(pattern.encode()) > MOST_PATTERN_BYTES:
+            self.refuse(f"expected a pattern of at most {MOST_PATTERN_BYTES} bytes")
+        return pattern
+
     def integer(self) -> int:
         """An integer from 0 to the highest ID."""
         number: int = self._expect(int)
@@ -137,7 +147,7 @@ def shown(contents: object) -> str:
     """Describes a value for a message: its kind, and the value itself if it is short."""
     kind = KINDS.get(type(contents), "")
     text = repr(contents)
-    return (kind or text) if len(text) > 40 else f"{kind} {text}".strip()  # noqa: PLR2004
+    return (kind or type(contents).__name__) if len(text) > 40 else f"{kind} {text}".strip()  # noqa: PLR2004
 
 
 # JSON of any strings: names of files need not be UTF-8, and Python has other bytes in them as surrogates.

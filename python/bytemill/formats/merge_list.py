@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
 
 from bytemill._backend import build_core
 from bytemill.errors import VocabularyError
+from bytemill.formats.json_file import brief
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 
 if TYPE_CHECKING:
@@ -103,4 +104,4 @@ def check_merges(
 
 def refuse(source: str, reason: str) -> NoReturn:
     """Raises `VocabularyError` with the name of the file."""
-    raise VocabularyError(f"{source}: {reason}")
+    raise VocabularyError(f"{source}: {brief(reason)}")

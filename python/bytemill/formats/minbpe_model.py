@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from bytemill.definition import ID_LIMIT, Definition, tokens_by_id
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.formats.dialects import check_python
+from bytemill.formats.json_file import MOST_PATTERN_BYTES, brief
 from bytemill.formats.merge_list import check_merges, merges_of
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 
@@ -35,6 +36,10 @@ Pair: TypeAlias = tuple[int, int]
 
 VERSION = "minbpe v1"
 BYTES = 256
+
+# Bytes that all tokens of a file may have together, beside as many as the file has: a merge can double the
+# longest token.
+MOST_TOKEN_BYTES = 1 << 24
 
 
 class Model(NamedTuple):
@@ -81,7 +86,7 @@ def parse_model(contents: bytes, source: str) -> Model:
             if number == 1:
                 check_version(text)
             elif number == 2:  # noqa: PLR2004 - the second line
-                model = model._replace(pattern=text)
+                model = model._replace(pattern=parse_pattern(text))
             elif number == 3:  # noqa: PLR2004 - the third line
                 special = int(line)
             elif number <= 3 + special:
@@ -91,19 +96,41 @@ def parse_model(contents: bytes, source: str) -> Model:
                 model.merges[parse_merge(line, model.merges)] = BYTES + len(model.merges)
         except ValueError as error:
             raise VocabularyError(
-                f"Error parsing line {line!r} in {source}: line {number}: {error}"
+                f"Error parsing line {brief(repr(line))} in {source}: line {number}: {brief(str(error))}"
             ) from error
     if len(model.special_tokens) < special:
         raise VocabularyError(
             f"Error parsing {source}: expected {special} special tokens, got {len(model.special_tokens)}"
         )
+    check_lengths(model, MOST_TOKEN_BYTES + len(contents), source)
     return model
+
+
+def check_lengths(model: Model, most: int, source: str) -> None:
+    """Raises `VocabularyError` if the tokens of a model have more bytes together than `most`."""
+    lengths = [1] * BYTES
+    total = 0
+    for left, right in model.merges:
+        lengths.append(lengths[left] + lengths[right])
+        total += lengths[-1]
+        if total > most:
+            number = 3 + len(model.special_tokens) + len(lengths) - BYTES
+            raise VocabularyError(
+                f"Error parsing {source}: line {number}: expected tokens of at most {most} bytes together"
+            )
 
 
 def check_version(line: str) -> None:
     """Raises `ValueError` if this is not the first line of a `.model` file."""
     if line != VERSION:
         raise ValueError(f"expected {VERSION!r}")
+
+
+def parse_pattern(line: str) -> str:
+    """Parses the line of the pattern; `ValueError` if it is too long."""
+    if len(line.encode()) > MOST_PATTERN_BYTES:
+        raise ValueError(f"expected a pattern of at most {MOST_PATTERN_BYTES} bytes")
+    return line
 
 
 def parse_id(number: str) -> int:
@@ -140,13 +167,15 @@ def definition_of(model: Model, name: str, source: str) -> Definition:
         try:
             check_python(model.pattern)
         except PatternError as error:
-            raise VocabularyError(f"Error parsing {source}: line 2: {error}") from error
+            raise VocabularyError(f"Error parsing {source}: line 2: {brief(str(error))}") from error
     tokens = [bytes([byte]) for byte in range(BYTES)]
     ranks = {token: token_id for token_id, token in enumerate(tokens)}
     for (left, right), new_id in model.merges.items():
         token = tokens[left] + tokens[right]
         if token in ranks:
-            raise VocabularyError(f"{source}: ids {ranks[token]} and {new_id} are both of {token!r}")
+            raise VocabularyError(
+                f"{source}: ids {ranks[token]} and {new_id} are both of {brief(repr(token))}"
+            )
         ranks[token] = new_id
         tokens.append(token)
     definition = Definition(name, model.pattern or WHOLE_TEXT_PATTERN, ranks, model.special_tokens)
@@ -155,15 +184,32 @@ def definition_of(model: Model, name: str, source: str) -> Definition:
         ranks, [(tokens[left], tokens[right]) for left, right in model.merges], source, whole_pieces=False
     )
     tokens_by_id(model.special_tokens.items(), source)
-    texts = list(model.special_tokens)
-    for i, text in enumerate(texts):
-        for later in texts[i + 1 :]:
-            if later.startswith(text):
-                raise VocabularyError(
-                    f"{source}: cannot be encoded exactly: minbpe never finds the special token {later!r}, "
-                    f"which begins with {text!r} and comes after it in the file"
-                )
+    hidden = hidden_token(list(model.special_tokens))
+    if hidden is not None:
+        text, later = map(brief, map(repr, hidden))
+        raise VocabularyError(
+            f"{source}: cannot be encoded exactly: minbpe never finds the special token {later}, "
+            f"which begins with {text} and comes after it in the file"
+        )
     return definition
+
+
+def hidden_token(texts: list[str]) -> tuple[str, str] | None:
+    """Returns a text and a later one that begins with it; `None` if there are none.
+
+    Complexity:
+        O(n log n) comparisons for n texts.
+    """
+    # In alphabetical order, a text is behind those that it begins with, the longest of them last.
+    beginnings: list[tuple[str, int]] = []
+    for text, place in sorted(zip(texts, range(len(texts)), strict=True)):
+        while beginnings and not text.startswith(beginnings[-1][0]):
+            beginnings.pop()
+        if beginnings and beginnings[-1][1] < place:
+            return beginnings[-1][0], text
+        # What begins with this text and with an earlier one has been refused: places descend.
+        beginnings.append((text, place))
+    return None
 
 
 def model_of(definition: Definition) -> Model:

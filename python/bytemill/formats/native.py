@@ -27,7 +27,7 @@ from zlib import crc32
 from bytemill._backend import Stored, build_core
 from bytemill.definition import Definition, Loaded, Template, core_of
 from bytemill.errors import PatternError, VocabularyError
-from bytemill.formats.json_file import Value, json_bytes, parse_json
+from bytemill.formats.json_file import Value, brief, json_bytes, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,11 +72,11 @@ def load(contents: bytes, source: str) -> Loaded:
     try:
         return loaded(head, Stored(contents, start, end))
     except PatternError as error:
-        raise VocabularyError(f"Error parsing {source}: {error}") from error
+        raise VocabularyError(f"Error parsing {source}: {brief(str(error))}") from error
     except VocabularyError as error:
         if source in str(error):
             raise
-        raise VocabularyError(f"Error parsing {source}: {error}") from error
+        raise VocabularyError(f"Error parsing {source}: {brief(str(error))}") from error
 
 
 def loaded(head: Value, body: Stored) -> Loaded:
@@ -87,7 +87,7 @@ def loaded(head: Value, body: Stored) -> Loaded:
         template = Template(
             *(tuple(i.text() if isinstance(i.contents, str) else i.integer() for i in part) for part in parts)
         )
-    name, pattern = head["name"].text(), head["pattern"].text()
+    name, pattern = head["name"].text(), head["pattern"].pattern()
     definition = Definition(name, pattern, {}, head["special_tokens"].ids(), template)
     contents = body.contents[body.start : body.end] if head["kind"].contents != "ranks" else b""
     match head["kind"].text():
@@ -156,7 +156,9 @@ def parse_version_1(file: Value) -> Definition:
         if token in ranks:
             file["tokens"].refuse(f"{encoded!r}: the token {token!r} is there already")
         ranks[token] = token_id
-    definition = Definition(file["name"].text(), file["pattern"].text(), ranks, file["special_tokens"].ids())
+    definition = Definition(
+        file["name"].text(), file["pattern"].pattern(), ranks, file["special_tokens"].ids()
+    )
     definition.check(file.source)
     if file["sha256"].text() != definition.sha256:
         file["sha256"].refuse(

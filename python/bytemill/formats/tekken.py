@@ -80,7 +80,7 @@ def parse_tekken(file: Value, name: str) -> Definition:
     if len(ranks) != mergeable:
         file["vocab"].refuse(f"expected {mergeable} tokens or more, as config says, got {len(ranks)}")
     special_tokens = parse_special_tokens(file["special_tokens"], special)
-    return Definition(name, config["pattern"].text(), ranks, special_tokens).check(file.source)
+    return Definition(name, config["pattern"].pattern(), ranks, special_tokens).check(file.source)
 
 
 def parse_special_tokens(tokens: Value, count: int) -> dict[str, int]:

@@ -12,6 +12,7 @@ from typing import Protocol, TypeAlias
 from bytemill._backend import read_tokenizer_json
 from bytemill.definition import Definition, Loaded, Template
 from bytemill.errors import VocabularyError
+from bytemill.formats.json_file import brief
 
 __all__ = ["HuggingFaceTokenizer", "load", "looks_like_tokenizer", "serialized"]
 
@@ -78,7 +79,7 @@ def load(
             contents, is_live=is_live, keeps_ids=keeps_ids
         )
     except VocabularyError as error:
-        raise VocabularyError(f"Error parsing {source}: {error}") from None
+        raise VocabularyError(f"Error parsing {source}: {brief(str(error))}") from None
     parts = (
         tuple(text if special_tokens.get(text) == token_id else token_id for text, token_id in part)
         for part in (prefix, suffix)

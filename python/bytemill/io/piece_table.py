@@ -196,7 +196,7 @@ def read_table(
             source.seek(0)
             if magic == b"PAR1":
                 file = parquet.ParquetFile(source, page_checksum_verification=True)
-                groups = groups_of(file, first, end)
+                groups = groups_of(file, name, first, end)
                 schema, batches = file.schema_arrow, file.iter_batches(batch_size=ROWS, row_groups=groups)
             else:
                 reader = arrow.ipc.open_file(source)
@@ -238,19 +238,24 @@ def first_pieces(path: str | os.PathLike[str]) -> list[bytes]:
     """
     parquet = import_optional("pyarrow.parquet", PURPOSE)
     with open_input(os.fspath(path)) as source:
-        return stored_first_pieces(parquet.ParquetFile(source))
+        return stored_first_pieces(parquet.ParquetFile(source), os.fspath(path))
 
 
-def stored_first_pieces(file: Any) -> list[bytes]:  # noqa: ANN401 - as above
+def stored_first_pieces(file: Any, name: str) -> list[bytes]:  # noqa: ANN401 - as above
     """Returns the beginnings of the first pieces of row groups; none if the file does not have them."""
     stored = (file.metadata.metadata or {}).get(FIRST_PIECES)
-    pieces = [] if stored is None else list(map(bytes.fromhex, json.loads(stored)))
+    try:
+        pieces = [] if stored is None else list(map(bytes.fromhex, json.loads(stored)))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError(
+            f"{name}: expected pieces in the metadata {FIRST_PIECES.decode()}, got {stored!r:.100}"
+        ) from error
     return pieces if len(pieces) == file.num_row_groups else []
 
 
-def groups_of(file: Any, first: bytes, end: bytes | None) -> range:  # noqa: ANN401 - as above
+def groups_of(file: Any, name: str, first: bytes, end: bytes | None) -> range:  # noqa: ANN401 - as above
     """Returns the row groups of a file that may have pieces from `first` on and before `end`."""
-    pieces = stored_first_pieces(file)
+    pieces = stored_first_pieces(file, name)
     if not pieces:
         return range(file.num_row_groups)
     # A beginning that is less than another one stands for a lesser piece; equal ones say nothing.
@@ -295,7 +300,12 @@ def described(schema: Any, name: str) -> Description:  # noqa: ANN401 - pyarrow 
     if not isinstance(pattern, str | None) or not texts or not isinstance(is_sorted, bool):
         raise ValueError(
             f"{name}: expected a pattern or null and a list of special tokens in the metadata, and whether "
-            f"pieces are sorted, got {pattern!r}, {special_tokens!r} and {is_sorted!r}"
+            f"pieces are sorted, got {pattern!r:.100}, {special_tokens!r:.100} and {is_sorted!r:.100}"
+        )
+    if "" in special_tokens or len(set(special_tokens)) < len(special_tokens):
+        raise ValueError(
+            f"{name}: expected different special tokens in the metadata, none of them empty, "
+            f"got {special_tokens!r:.100}"
         )
     return Description(pattern=pattern, special_tokens=special_tokens, is_sorted=is_sorted)
 

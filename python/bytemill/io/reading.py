@@ -115,9 +115,9 @@ def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a file of any format; same errors as `read`."""
     source = str(file)
     if begins_with(file, b"GGUF"):
-        from bytemill.formats import gguf_model
+        from bytemill.formats import gguf_file, gguf_model
 
-        return gguf_model.load(gguf_model.read_entries(file), name, source)
+        return gguf_model.load(gguf_file.read_entries(file, gguf_model.PREFIX), name, source)
     contents = file.read_bytes()
     if not contents:
         raise VocabularyError(f"{file}: expected a vocabulary, and the file is empty")

@@ -79,6 +79,24 @@ pub enum Step {
     },
 }
 
+impl Step {
+    /// The most bytes that it makes of one, apart from normal forms and letter case.
+    pub fn growth(&self) -> usize {
+        match self {
+            Self::Precompiled(map) => map.growth(),
+            Self::Prepend(text) | Self::Insert(text) => 1 + text.len(),
+            Self::Replace { find, content } => {
+                let found = match find {
+                    Find::Text(text) => text.len(),
+                    Find::Regex(_) => 1,
+                };
+                content.len().div_ceil(found.max(1)).max(1)
+            }
+            _ => 1,
+        }
+    }
+}
+
 /// A text or pattern to replace: its matches from left to right that do not overlap.
 #[derive(Clone, Debug)]
 pub enum Find {

@@ -61,6 +61,11 @@ impl Precompiled {
         Ok(Self { map, ascii, begins })
     }
 
+    /// The most bytes that it makes of one.
+    pub(super) fn growth(&self) -> usize {
+        self.map.longest_value().max(1)
+    }
+
     /// Returns whether a character stays, and is a grapheme cluster by itself beside others of which that is true.
     pub(super) fn is_ordinary(&self, c: char) -> bool {
         matches!(c, ' '..='~') && !self.ascii[c as usize]

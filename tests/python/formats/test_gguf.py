@@ -289,7 +289,7 @@ def test_merges_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         bytemill.Encoding.from_file(path)
     columns = columns_of_merges(contents)
     path = write(tmp_path / "merges.gguf", "gpt2", columns, tokenizer_pre="gpt-2")
-    with pytest.raises(VocabularyError, match=r"tokenizer\.ggml\.merges: expected a list, got None"):
+    with pytest.raises(VocabularyError, match=r"tokenizer\.ggml\.merges: expected a list of texts, got None"):
         bytemill.Encoding.from_file(path)
     columns["tokens"][7] = columns["tokens"][8]
     path = write(tmp_path / "twice.gguf", "gpt2", columns, tokenizer_pre="gpt-2", token_merges=["a b"])
@@ -313,7 +313,9 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(VocabularyError, match="expected lists of one length"):
         bytemill.Encoding.from_file(tmp_path / "short.gguf")
     write(tmp_path / "none.gguf", "llama", {"tokens": columns["tokens"]})
-    with pytest.raises(VocabularyError, match=r"tokenizer\.ggml\.scores: expected a list, got None"):
+    with pytest.raises(
+        VocabularyError, match=r"tokenizer\.ggml\.scores: expected a list of numbers, got None"
+    ):
         bytemill.Encoding.from_file(tmp_path / "none.gguf")
     twice = columns | {"tokens": ["a"] * len(columns["tokens"])}
     write(tmp_path / "twice.gguf", "llama", twice)

@@ -22,9 +22,15 @@ const NAMED: [(&str, &str); 11] = [
     ("[:word:]", WORD_IN_CLASS),
 ];
 
+/// How deep a class may stand in others: they are read by recursion.
+const MOST_DEPTH: usize = 50;
+
 impl Translation<'_> {
-    /// Consumes a class and returns its characters.
-    pub(super) fn class(&mut self) -> Result<ClassUnicode, PatternError> {
+    /// Consumes a class, which stands in so many others, and returns its characters.
+    pub(super) fn class(&mut self, depth: usize) -> Result<ClassUnicode, PatternError> {
+        if depth > MOST_DEPTH {
+            return Err(self.refused("more than 50 classes in each other"));
+        }
         self.take(1);
         let negated = self.rest.starts_with('^');
         if negated {
@@ -43,7 +49,7 @@ impl Translation<'_> {
                 '[' if self.rest.starts_with("[:") => union.union(&self.named_class()?),
                 '[' => {
                     self.verbatim = false;
-                    union.union(&self.class()?);
+                    union.union(&self.class(depth + 1)?);
                 }
                 '&' if self.rest.starts_with("&&") => {
                     if self.caseless() {

@@ -174,7 +174,7 @@ impl<'p> Translation<'p> {
             }
             '[' => {
                 let before = self.rest;
-                let characters = self.class()?;
+                let characters = self.class(0)?;
                 let spelling = &before[..before.len() - self.rest.len()];
                 self.set(spelling, &characters);
                 Ok(())
