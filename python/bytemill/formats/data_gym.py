@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from bytemill.definition import Definition, tokens_by_id
 from bytemill.errors import VocabularyError
-from bytemill.formats.json_file import brief, shown
+from bytemill.formats.json_file import brief
 from bytemill.formats.merge_list import check_merges, merges_of
 from bytemill.patterns import GPT2_PATTERN, MINBPE_GPT2_PATTERN, R50K_PATTERN, described_pattern
 
@@ -203,7 +203,7 @@ def mergeable_ids(entries: object) -> dict[bytes, int]:
     ids: dict[bytes, int] = {}
     for text, token_id in entries.items():
         if type(token_id) is not int:
-            raise ValueError(f"expected an id for the token {brief(repr(text))}, got {shown(token_id)}")
+            raise ValueError(f"expected an id for the token {brief(repr(text))}, got {brief(repr(token_id))}")
         if text not in SPECIAL_TOKENS:
             ids[token_bytes(text)] = token_id
     return ids

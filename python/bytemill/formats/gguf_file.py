@@ -21,7 +21,7 @@ from bytemill.errors import VocabularyError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["MAGIC", "Numbers", "Stored", "read_entries"]
+__all__ = ["Numbers", "Stored", "read_entries"]
 
 Numbers: TypeAlias = "array[int] | array[float]"
 Stored: TypeAlias = "bool | int | float | str | list[str] | Numbers"
