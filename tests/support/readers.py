@@ -175,7 +175,7 @@ BEYOND = 256 << 20
 
 
 class Outcome(NamedTuple):
-    """What reading a file came to.
+    """The result of reading a file.
 
     Attributes:
         error: The type of the exception and those that it is derived from; none if there was none.
