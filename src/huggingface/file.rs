@@ -130,10 +130,10 @@ impl<'de> LargeFields<'de> for Fields<'de, '_> {
                 self.model = Some(self.place.at("model", || map.next_value_seed(seed))?);
                 Ok(true)
             }
+            // Truncation and padding change no IDs unless that is asked for. They are read all the same, as the library
+            // refuses deep ones.
             "version" | "added_tokens" | "normalizer" | "pre_tokenizer" | "post_processor"
-            | "decoder" => Ok(false),
-            // They change no ids but where that is asked for. Read nevertheless, as the library refuses deep ones.
-            "truncation" | "padding" => Ok(false),
+            | "decoder" | "truncation" | "padding" => Ok(false),
             // The library does not load such a file.
             _ => Err(de::Error::custom(format_args!("unknown entry {key:?}"))),
         }
