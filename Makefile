@@ -53,6 +53,7 @@ lint: build ## Formatting, lints, types, and the stub against the module
 	cargo fmt --check
 	cargo clippy --locked --lib -- -D warnings
 	cargo clippy --locked --all-targets --features python -- -D warnings
+	cargo clippy --locked --lib --features stable-abi -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --lib --quiet
 	! cargo tree --locked --edges normal --prefix none | grep -q '^pyo3 '
 	cargo fmt --check --manifest-path fuzz/Cargo.toml

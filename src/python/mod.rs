@@ -1,6 +1,7 @@
 //! The compiled module `bytemill._core`: converts arguments, calls the library, converts results. The only
 //! files that name Python.
 
+mod abi;
 mod arrow;
 mod buffer;
 mod counting;

@@ -4,10 +4,11 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
 
+use super::abi::new_string;
 use super::error::guarded;
 use super::objects::new_bytes;
 use super::runtime::detached;
-use super::strings::{new_string, text as text_of, wrong_type};
+use super::strings::{text as text_of, wrong_type};
 use crate::huggingface::read_normalizer;
 use crate::normalize::chain::Chain;
 use crate::normalize::rules::{Rules, charsmap};

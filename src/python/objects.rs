@@ -1,10 +1,15 @@
 //! Objects of the interpreter that may be large. `PyO3`'s own functions panic where there is no memory for them.
-#![expect(unsafe_code, reason = "a list is filled as the interpreter does it")]
+#![expect(
+    unsafe_code,
+    reason = "a list is created with all its items empty, and filled"
+)]
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
+
+use super::abi;
 
 /// Creates a `bytes`.
 ///
@@ -36,9 +41,9 @@ pub(super) fn new_list<'py, T>(
     };
     let mut filled = 0;
     for item in items.take(count) {
-        // SAFETY: `list` has `count` empty items, of which `filled` are not empty any more; the reference to the item is
-        // transferred to the list.
-        unsafe { ffi::PyList_SET_ITEM(list.as_ptr(), length(filled)?, item?.into_ptr()) };
+        let index = length(filled)?;
+        // SAFETY: `list` is new, and has `count` empty items, of which `filled` are not empty any more.
+        unsafe { abi::set_item(&list, index, item?.into_any()) };
         filled += 1;
     }
     assert_eq!(filled, count, "an iterator has as many items as it says");

@@ -17,10 +17,11 @@ use crate::encode::prefix_cache::PrefixCache;
 use crate::encode::session::{Edit, Session, Update};
 use crate::encode::stream::{Step, StreamEncoder};
 use crate::error::{CanonicalError, EncodeError};
+use crate::python::abi::new_string;
 use crate::python::error::guarded;
 use crate::python::ids::{TokenIds, arrays};
 use crate::python::runtime::run;
-use crate::python::strings::{new_string, text};
+use crate::python::strings::text;
 use crate::token::TokenId;
 use crate::util::memory;
 

@@ -16,7 +16,7 @@
 //! well made hardly a difference.
 #![expect(
     unsafe_code,
-    reason = "a list is filled as the interpreter does it, and a slot is one pointer"
+    reason = "an integer is borrowed from its slot, which is one pointer, and stored into a new list"
 )]
 
 use std::ptr;
@@ -28,6 +28,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::error::OutOfMemory;
+use crate::python::abi;
 use crate::token::TokenId;
 use crate::util::lazy::get_or_try_init_nonblocking;
 use crate::util::memory::{self, LargeVec};
@@ -77,8 +78,11 @@ impl InternedIds {
     ) -> PyResult<Bound<'py, PyList>> {
         let length = ffi::Py_ssize_t::try_from(ids.len())
             .map_err(|_| PyOverflowError::new_err("more ids than a list can hold"))?;
-        // SAFETY: attached, as `py` shows; the result is a new reference, or null with an exception set.
-        let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(length))? };
+        // SAFETY: attached, as `py` shows; the result is a new reference to a list, or null with an exception
+        // set.
+        let list: Bound<'_, PyList> = unsafe {
+            Bound::from_owned_ptr_or_err(py, ffi::PyList_New(length))?.cast_into_unchecked()
+        };
         let mut index = 0;
         let slots = self.slots();
         let mut next_batches = ids.chunks(BATCH).skip(1);
@@ -97,14 +101,13 @@ impl InternedIds {
                 // lives.
                 let integer = unsafe { Bound::from_borrowed_ptr_or_opt(py, integer) };
                 let integer = integer.unwrap_or_else(|| self.new_integer(py, id));
-                // SAFETY: `list` is a new list of `length` empty items that nothing else refers to yet;
-                // `index` counts `ids`, of which there are `length`; and the reference to `integer` is
-                // transferred to the list.
-                unsafe { ffi::PyList_SET_ITEM(list.as_ptr(), index, integer.into_ptr()) };
+                // SAFETY: `list` is a new list of `length` empty items that nothing else refers to yet, and
+                // `index` counts `ids`, of which there are `length`.
+                unsafe { abi::set_item(&list, index, integer) };
                 index += 1;
             }
         }
-        Ok(list.cast_into::<PyList>()?)
+        Ok(list)
     }
 
     /// Creates the integer of `id`, and interns it if there is a slot for it.

@@ -15,6 +15,7 @@ use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::PyList;
 
 use super::id_of;
+use crate::python::abi;
 use crate::token::TokenId;
 use crate::util::memory;
 
@@ -46,7 +47,7 @@ fn exact_integer(list: &Bound<'_, PyList>, index: usize) -> Option<TokenId> {
     // the list: no Python code runs here, and the caller holds the list's lock where there is no GIL.
     // `PyLong_AsUnsignedLong` is called with an `int`.
     let number = unsafe {
-        let item = ffi::PyList_GET_ITEM(list.as_ptr(), index);
+        let item = abi::item(list, index);
         if ffi::PyLong_CheckExact(item) == 0 {
             return None;
         }

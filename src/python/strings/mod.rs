@@ -1,10 +1,9 @@
-//! Python strings to UTF-8 and back.
+//! Python strings to UTF-8.
 
-mod read;
+mod characters;
 mod text;
-mod write;
 
+pub(super) use characters::Characters;
 pub(super) use text::{
     SharedText, batch_texts, chunks, expect_strings, text, to_shared_texts, wrong_type,
 };
-pub(super) use write::new_string;

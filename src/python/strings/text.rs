@@ -8,8 +8,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString};
 
-use super::read::Characters;
+use super::characters::Characters;
 use crate::error::EncodeError;
+use crate::python::abi;
 use crate::python::runtime::{run, threads_for};
 use crate::split::Splitter;
 use crate::util::memory::{self, Growable};
@@ -23,8 +24,11 @@ const ENCODING_COST: usize = 8;
 /// character they stand for and lone ones U+FFFD, as a round trip through UTF-16 makes them.
 pub(in crate::python) fn text<'a>(argument: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
     let string = expect_string(argument)?;
-    let Some(characters) = Characters::of(string) else {
-        return Ok(Cow::Borrowed(string.to_str()?));
+    let Some(characters) = abi::characters(string) else {
+        return Ok(match abi::transcoded(string)? {
+            Some(text) => Cow::Owned(text),
+            None => Cow::Borrowed(string.to_str()?),
+        });
     };
     let text = run(string.py(), characters.len(), || characters.to_utf8());
     text.map(Cow::Owned)
@@ -40,7 +44,7 @@ pub(in crate::python) fn chunks<'a>(
     let is_divisible = |characters: &Characters<'_>| {
         num_threads > 1 && splitter.is_native() && characters.is_long()
     };
-    let characters = Characters::of(expect_string(argument)?).filter(is_divisible);
+    let characters = abi::characters(expect_string(argument)?).filter(is_divisible);
     Ok(characters.map(|characters| characters.chunks(splitter)))
 }
 
@@ -151,8 +155,12 @@ fn to_utf8_all<'a, T: From<SharedText>>(
     let mut texts = memory::vec_with_capacity(strings.len());
     let mut without_utf8 = Vec::new();
     for string in strings {
-        texts.push(match Characters::of(string) {
-            None => SharedText::Borrowed(string.clone().try_into()?).into(),
+        texts.push(match abi::characters(string) {
+            None => match abi::transcoded(string)? {
+                Some(text) => SharedText::Transcoded(text),
+                None => SharedText::Borrowed(string.clone().try_into()?),
+            }
+            .into(),
             Some(characters) => deferred(characters).unwrap_or_else(|| {
                 without_utf8.with_room(1).push((texts.len(), characters));
                 SharedText::Transcoded(String::new()).into()

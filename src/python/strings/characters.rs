@@ -1,16 +1,6 @@
 //! The characters of a Python string, borrowed from the object.
-#![expect(
-    unsafe_code,
-    reason = "the interpreter's own conversion to UTF-8 took as long as half of encoding, and keeps a copy in the string"
-)]
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicPtr, Ordering};
-
-use pyo3::ffi;
-use pyo3::prelude::*;
-use pyo3::types::PyString;
-use pyo3::types::string::PyStringData;
 
 use crate::error::EncodeError;
 use crate::split::Splitter;
@@ -29,31 +19,7 @@ pub(in crate::python) enum Characters<'a> {
     Ucs4(&'a [u32]),
 }
 
-impl<'a> Characters<'a> {
-    /// Returns the characters of `string`; `None` if the object has its UTF-8 already: ASCII is UTF-8, and
-    /// the interpreter caches the result of a conversion.
-    pub(super) fn of(string: &'a Bound<'_, PyString>) -> Option<Self> {
-        // SAFETY: strings never change, and this one lives as long as the borrow. The function's
-        // documentation warns that the width is read from a bit field, whose layout is up to the C compiler:
-        // tests cover all widths.
-        let characters = match unsafe { string.data() }.ok()? {
-            PyStringData::Ucs1(characters) => {
-                // ASCII follows a shorter header; the characters of a subclass are in another allocation.
-                let offset = characters
-                    .as_ptr()
-                    .addr()
-                    .wrapping_sub(string.as_ptr().addr());
-                if offset != size_of::<ffi::PyCompactUnicodeObject>() {
-                    return None;
-                }
-                Self::Ucs1(characters)
-            }
-            PyStringData::Ucs2(characters) => Self::Ucs2(characters),
-            PyStringData::Ucs4(characters) => Self::Ucs4(characters),
-        };
-        (!has_cached_utf8(string)).then_some(characters)
-    }
-
+impl Characters<'_> {
     /// Number of characters.
     pub(super) fn len(&self) -> usize {
         match self {
@@ -107,7 +73,7 @@ impl<'a> Characters<'a> {
     }
 
     /// Converts the characters to UTF-8, with surrogates repaired.
-    pub(super) fn to_utf8(self) -> Result<String, EncodeError> {
+    pub(in crate::python) fn to_utf8(self) -> Result<String, EncodeError> {
         let mut text = String::new();
         self.transcode_into(&mut text)?;
         Ok(text)
@@ -131,13 +97,4 @@ impl Text for Characters<'_> {
         self.transcode_into(buffer)?;
         Ok(Some(buffer))
     }
-}
-
-/// True if the interpreter has cached the UTF-8 of a string that is not ASCII.
-fn has_cached_utf8(string: &Bound<'_, PyString>) -> bool {
-    let object = string.as_ptr().cast::<ffi::PyCompactUnicodeObject>();
-    // SAFETY: every string that is not ASCII starts with this structure. Its field is set at most once: by a
-    // thread that holds the GIL, or atomically where there is none.
-    let utf8 = unsafe { AtomicPtr::from_ptr(&raw mut (*object).utf8) };
-    !utf8.load(Ordering::Acquire).is_null()
 }
