@@ -3,12 +3,13 @@
     python benches/harness/two_builds.py BASE [OTHER] --corpus DIR [--models DIR] [--rounds N] [--builds DIR]
         [--output FILE]
 
-Tokenizer files in the folder `--models`, which `--write-models` writes, are measured as well: a SentencePiece
-model, the same model as a tokenizer.json, a model with a map of characters, and chains. OTHER is HEAD if it
-is not given. Both commits are built in release mode, each into a folder of its own below `--builds`, where a
-later call finds them. In each round each build runs once for each text, and the order changes from round to
-round. A figure is the best of a few repetitions in one process; ratios are of medians. The exit code is 1 if
-the builds give other ids, or if a row is slower by more than `--tolerance`.
+Tokenizer files in the folder `--models`, which `--write-models` writes, are measured as well: a
+SentencePiece model, the same model as a tokenizer.json, a model with a map of characters, and chains. OTHER
+is HEAD if it is not given. A commit may name features of the crate, as in `HEAD+stable-abi`. Both are built
+in release mode, each into a folder of its own below `--builds`, where a later call finds them. In each
+round each build runs once for each text, and the order changes from round to round. A figure is the best of
+a few repetitions in one process; ratios are of medians. The exit code is 1 if the builds give other ids, or
+if a row is slower by more than `--tolerance`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 ROOT = Path(__file__).resolve().parents[2]
 ENCODINGS = ("cl100k_base", "o200k_base")
@@ -34,13 +35,21 @@ DOCUMENT = 4096
 SHORT = 100
 TRAINED = 20_000
 
+T = TypeVar("T")
+
 
 def best(repetitions: int, work: Callable[[], object]) -> float:
     """Returns the least seconds that a call took."""
+    return best_on(repetitions, lambda: None, lambda _: work())
+
+
+def best_on(repetitions: int, prepare: Callable[[], T], work: Callable[[T], object]) -> float:
+    """Returns the least seconds that a call took, each on what was prepared for it."""
     seconds = []
     for _ in range(repetitions):
+        prepared = prepare()
         start = time.perf_counter()
-        work()
+        work(prepared)
         seconds.append(time.perf_counter() - start)
     return min(seconds)
 
@@ -68,7 +77,8 @@ def measure(path: Path, *, trains: bool, models: Path | None) -> dict[str, Any]:
     """Measures every row for one text and returns the seconds, with a digest of all ids."""
     import bytemill
 
-    text = path.read_text(encoding="utf-8")
+    data = path.read_bytes()
+    text = data.decode()
     documents = [text[start : start + DOCUMENT] for start in range(0, len(text), DOCUMENT)]
     strings = [text[start : start + SHORT] for start in range(0, min(len(text), 2_000_000), SHORT)]
     seconds: dict[str, float] = {}
@@ -77,6 +87,7 @@ def measure(path: Path, *, trains: bool, models: Path | None) -> dict[str, Any]:
     loaded = [(file.name, bytemill.Encoding.from_file(file)) for file in files]
     for name, encoding in [*((name, bytemill.get_encoding(name)) for name in ENCODINGS), *loaded]:
         ids = encoding.encode_to_numpy(text)
+        listed = ids.tolist()
         digest.update(ids.tobytes())
 
         def cold(encoding: bytemill.Encoding = encoding) -> None:
@@ -103,9 +114,14 @@ def measure(path: Path, *, trains: bool, models: Path | None) -> dict[str, Any]:
                 lambda e=encoding: e.encode_batch_to_numpy(documents, num_threads=2),  # type: ignore[misc]
             ),
             "decode an array": (5, lambda e=encoding, i=ids: e.decode(i)),  # type: ignore[misc]
+            "decode a list": (3, lambda e=encoding, i=listed: e.decode(i)),  # type: ignore[misc]
         }
         for row, (repetitions, work) in rows.items():
             seconds[f"{row}, {name}"] = best(repetitions, work)
+        # Of a string that was converted to UTF-8 once, the interpreter may keep that.
+        new = "replay of a new string"
+        seconds[f"{new} to array, {name}"] = best_on(5, data.decode, encoding.encode_to_numpy)
+        seconds[f"{new} to list, {name}"] = best_on(3, data.decode, encoding.encode_ordinary)
         # All caches together have a limit: the next encoding is measured as if it were the only one.
         encoding.clear_cache()
     for file in files:
@@ -134,8 +150,9 @@ def git(*words: str) -> str:
 
 def build(revision: str, builds: Path) -> Path:
     """Builds a commit in release mode, unless it is there, and returns the folder to import it from."""
+    revision, _, features = revision.partition("+")
     commit = git("rev-parse", f"{revision}^{{commit}}")
-    site = builds / commit
+    site = builds / (f"{commit}+{features}" if features else commit)
     if (site / "bytemill").is_dir():
         return site
     with tempfile.TemporaryDirectory(dir=builds) as folder:
@@ -144,7 +161,10 @@ def build(revision: str, builds: Path) -> Path:
         try:
             pip = [sys.executable, "-m", "pip"]
             command = [*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, str(tree)]
-            subprocess.run(command, check=True, env=os.environ | {"CARGO_TARGET_DIR": f"{folder}/target"})
+            variables = {"CARGO_TARGET_DIR": f"{folder}/target"}
+            if features:
+                variables["MATURIN_PEP517_ARGS"] = f"--features {features}"
+            subprocess.run(command, check=True, env=os.environ | variables)
             wheel = next(Path(folder).glob("*.whl"))
             subprocess.run(
                 [*pip, "install", "--quiet", "--no-deps", "--target", str(site), str(wheel)], check=True
@@ -163,6 +183,12 @@ def run(site: Path, text: Path, *, trains: bool, models: Path | None) -> dict[st
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     result: dict[str, Any] = json.loads(done.stdout)
     return result
+
+
+def short(site: Path) -> str:
+    """Returns the name of a build, with a short commit."""
+    commit, plus, features = site.name.partition("+")
+    return commit[:12] + plus + features
 
 
 def report(times: dict[str, list[list[float]]], tolerance: float) -> bool:
@@ -218,7 +244,7 @@ def main() -> int:
             if len(digests) != 1:
                 print(f"{text}: the builds give other ids", file=sys.stderr)
                 return 1
-    print(f"{platform.machine()}, {options.rounds} rounds, {base.name[:12]} and {other.name[:12]}\n")
+    print(f"{platform.machine()}, {options.rounds} rounds, {short(base)} and {short(other)}\n")
     slower = report(times, options.tolerance)
     if options.output:
         options.output.write_text(json.dumps(times, indent=1) + "\n", encoding="utf-8")
