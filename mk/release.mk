@@ -47,14 +47,16 @@ audit-python: $(VENV)/release ## Look for known vulnerabilities of the packages 
 		$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements/$$group.txt || exit 1; \
 	done
 
-# Wheels, for each Python in WHEEL_PYTHONS. zig links against glibc 2.17, whatever this machine has; maturin checks the
-# symbols, and auditwheel does so again.
+# Wheels, for each Python in WHEEL_PYTHONS, and one of the stable ABI for those that have none. zig links against glibc
+# 2.17, whatever this machine has; maturin checks the symbols, and auditwheel does so again.
 DIST = dist
 WHEEL_PYTHONS ?= python$(shell $(PYTHON) -c "import sys; print('%d.%d' % sys.version_info[:2])")
 WINDOWS_PYTHONS ?= python3.13
 MATURIN = PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin
 MATURIN_BUILD = $(MATURIN) build --release --locked --out $(DIST)
 MANYLINUX = --zig --compatibility manylinux2014 --auditwheel check
+# The Python that runs maturin is the interpreter; its version has no effect on the wheel.
+STABLE_WHEEL = --features stable-abi --interpreter $(BIN)/python
 # Fails where a wheel is not what its tag says; what it writes is not used.
 AUDIT = PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir target/audited
 
@@ -68,6 +70,7 @@ wheels: wheel-linux-x86_64 wheel-linux-aarch64 wheel-windows-x86_64 sdist ## Bui
 .PHONY: wheel-linux-x86_64
 wheel-linux-x86_64: $(VENV)/wheels ## Build wheels for Linux x86_64, manylinux2014
 	$(MATURIN_BUILD) $(MANYLINUX) --target x86_64-unknown-linux-gnu --interpreter $(WHEEL_PYTHONS)
+	$(MATURIN_BUILD) $(MANYLINUX) --target x86_64-unknown-linux-gnu $(STABLE_WHEEL)
 	$(AUDIT) --plat manylinux2014_x86_64 $(DIST)/*_x86_64.whl
 
 # Debian's Rust, as for `make test-arm`; where the toolchain has the target itself, ARM_CARGO=cargo ARM_RUSTC=rustc.
@@ -75,6 +78,8 @@ wheel-linux-x86_64: $(VENV)/wheels ## Build wheels for Linux x86_64, manylinux20
 wheel-linux-aarch64: $(VENV)/wheels ## Build wheels for Linux aarch64, manylinux2014
 	CARGO=$(ARM_CARGO) RUSTC=$(ARM_RUSTC) $(MATURIN_BUILD) $(MANYLINUX) --target $(ARM) --target-dir target/arm \
 		--interpreter $(WHEEL_PYTHONS)
+	CARGO=$(ARM_CARGO) RUSTC=$(ARM_RUSTC) $(MATURIN_BUILD) $(MANYLINUX) --target $(ARM) --target-dir target/arm \
+		$(STABLE_WHEEL)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel show $(DIST)/*_aarch64.whl | grep -q '"manylinux_2_17_aarch64"'
 
 .PHONY: wheel-windows-x86_64
@@ -82,6 +87,8 @@ wheel-windows-x86_64: $(VENV)/wheels ## Build wheels for Windows x86_64, by ming
 	$(STD_FROM_SOURCE) CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc \
 		$(MATURIN_BUILD) -Z build-std --target x86_64-pc-windows-gnu --target-dir target/windows \
 		--interpreter $(WINDOWS_PYTHONS)
+	$(STD_FROM_SOURCE) CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc \
+		$(MATURIN_BUILD) -Z build-std --target x86_64-pc-windows-gnu --target-dir target/windows $(STABLE_WHEEL)
 
 # Without Cargo's registry and without optimisation across crates: whether it builds, not how fast the result is.
 .PHONY: test-package

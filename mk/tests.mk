@@ -49,6 +49,23 @@ test-memory: $(VENV)/installed ## Every operation, with each of its allocations 
 	cp $(MEMORY)/release/libbytemill.so $(MEMORY)/python/bytemill/_core.abi3.so
 	PYTHONPATH=$(MEMORY)/python $(BIN)/python -m pytest tests/memory
 
+# In an environment of its own, which may be that of a later Python: PYTHON=python3.14, for example.
+STABLE = $(VENV)/abi3/$(notdir $(BIN))
+$(VENV)/abi3/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)/abi3
+	$(STABLE)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(STABLE)/python -m pip install --quiet $(call group,dev)
+	touch $@
+
+.PHONY: test-abi3
+test-abi3: $(VENV)/abi3/installed ## Build the wheel for Pythons without one of their own, and run the Python tests on it (20 minutes)
+	rm -rf target/abi3/wheel
+	PATH="$(abspath $(STABLE)):$$PATH" $(STABLE)/maturin build --quiet --release --locked --features stable-abi \
+		--interpreter $(STABLE)/python --target-dir target/abi3 --out target/abi3/wheel
+	$(STABLE)/python -m pip install --quiet --force-reinstall --no-deps target/abi3/wheel/*.whl
+	PYTHONPATH=tests $(STABLE)/python -m programs.check_wheel target/abi3/wheel cp311-abi3
+	$(STABLE)/python -m pytest $(ARGS)
+
 KILLS ?= 1000
 
 # Processes that fork: a library with threads of its own starts none.

@@ -1,8 +1,8 @@
 """Checks that a wheel has the files of the package and no others, and serves the playground's page from it.
 
-    PYTHONPATH=tests python -m programs.check_wheel FOLDER
+    PYTHONPATH=tests python -m programs.check_wheel FOLDER [TAG]
 
-FOLDER holds one wheel.
+FOLDER holds one wheel, whose name has TAG, such as `cp311-abi3`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from pathlib import Path
 
 STATIC = Path("bytemill") / "playground" / "static"
 SOURCE = Path(__file__).parents[2] / "python"
+# How names of compiled modules begin: for one version, for every version, for either on Windows.
+COMPILED = ("bytemill/_core.cp", "bytemill/_core.abi3.", "bytemill/_core.pyd")
 
 # Run on what the wheel unpacks to.
 PROGRAM = """
@@ -40,7 +42,7 @@ def check_names(names: list[str]) -> None:
         for end in ("/licenses/LICENSE", "/METADATA", "/WHEEL", "/RECORD")
         if not any(name.endswith(end) for name in metadata)
     ]
-    modules = {name for name in names if name not in metadata and not name.startswith("bytemill/_core.c")}
+    modules = {name for name in names if name not in metadata and not name.startswith(COMPILED)}
     package = {
         path.relative_to(SOURCE).as_posix()
         for path in (SOURCE / "bytemill").rglob("*")
@@ -52,9 +54,11 @@ def check_names(names: list[str]) -> None:
         sys.exit(f"a wheel lacks {missing}, has {compiled} compiled modules, and other files: {different}")
 
 
-def main(folder: Path) -> None:
-    """Unpacks the wheel, compares its files with the source, and serves them."""
+def main(folder: Path, tag: str = "") -> None:
+    """Unpacks the wheel, compares its name and files with what is expected, and serves them."""
     [wheel] = folder.glob("*.whl")
+    if f"-{tag}" not in wheel.name:
+        sys.exit(f"expected a wheel for {tag}, got {wheel.name}")
     with tempfile.TemporaryDirectory() as unpacked, zipfile.ZipFile(wheel) as archive:
         check_names(archive.namelist())
         archive.extractall(unpacked)
@@ -70,4 +74,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

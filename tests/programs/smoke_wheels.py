@@ -130,6 +130,12 @@ PLATFORMS = {
     "manylinux2014_aarch64": linux_aarch64,
     "win_amd64": windows_x86_64,
 }
+# The versions that run the wheel of the stable ABI.
+STABLE_VERSIONS = {
+    "manylinux2014_x86_64": f"{sys.version_info[0]}.{sys.version_info[1]}",
+    "manylinux2014_aarch64": "3.11",
+    "win_amd64": "3.13",
+}
 
 
 def main(dist: Path, work: Path) -> None:
@@ -139,9 +145,10 @@ def main(dist: Path, work: Path) -> None:
     if not wheels:
         sys.exit(f"{dist} has no wheel: `make wheels` builds them")
     for wheel in wheels:
-        python, _, tag = wheel.stem.split("-")[2:5]
+        _, abi, tag = wheel.stem.split("-")[2:5]
         [platform] = [name for name in PLATFORMS if name in tag.split(".")]
-        PLATFORMS[platform](wheel, f"3.{python.removeprefix('cp3')}", work)
+        version = STABLE_VERSIONS[platform] if abi == "abi3" else f"3.{abi.removeprefix('cp3')}"
+        PLATFORMS[platform](wheel, version, work)
 
 
 if __name__ == "__main__":

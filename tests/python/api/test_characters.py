@@ -18,9 +18,15 @@ WIDTHS = {
 
 
 class Subclass(str):
-    """Its characters lie elsewhere than those of a str."""
+    """Its characters lie elsewhere than those of a str; its own methods are not asked about them."""
 
     __slots__ = ()
+
+    def isascii(self) -> bool:
+        raise AssertionError
+
+    def __len__(self) -> int:
+        raise AssertionError
 
 
 def made_anew(text: str, length: int) -> str:
