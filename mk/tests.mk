@@ -58,7 +58,7 @@ $(VENV)/abi3/installed: pyproject.toml
 	touch $@
 
 .PHONY: test-abi3
-test-abi3: $(VENV)/abi3/installed ## Build the wheel for Pythons without one of their own, and run the Python tests on it (20 minutes)
+test-abi3: $(VENV)/abi3/installed ## Build the wheel for Pythons without one of their own, and run the Python tests on it
 	rm -rf target/abi3/wheel
 	PATH="$(abspath $(STABLE)):$$PATH" $(STABLE)/maturin build --quiet --release --locked --features stable-abi \
 		--interpreter $(STABLE)/python --target-dir target/abi3 --out target/abi3/wheel
