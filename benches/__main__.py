@@ -90,6 +90,9 @@ MEASUREMENTS = {
     "playground": Measurement(
         "the playground in Chromium", "harness.playground", "playground.json", ("playground",)
     ),
+    "wasm": Measurement(
+        "the library in WebAssembly, beside other tokenizers in it", "harness.wasm", "wasm.json", ("wasm",)
+    ),
     "stages": Measurement("the stages of encoding, by perf", "harness.stages", "stages.json", ("stages",)),
     "tiers": Measurement("the instruction sets of this machine", "harness.tiers", "tiers.json", ("tiers",)),
     "instructions": Measurement(

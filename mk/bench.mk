@@ -84,6 +84,10 @@ bench-families: build $(VENV)/rivals $(VENV)/candidate ## Measure the files of a
 bench-sessions: build ## Measure sessions, streams and the cache of prefixes, for docs/benchmarks/sessions.md: ARGS="--corpus DIR"
 	$(BENCHES) sessions $(ARGS)
 
+.PHONY: bench-wasm
+bench-wasm: build wasm wasm-rivals ## Compare with other tokenizers in WebAssembly, in Node, for docs/benchmarks/javascript.md: ARGS="--corpus DIR"
+	$(BENCHES) wasm $(ARGS)
+
 .PHONY: bench-adoption
 bench-adoption: build ## Compare a tokenizer of transformers before and after it is accelerated, for docs/benchmarks/models.md
 	$(BENCHES) adoption $(ARGS)

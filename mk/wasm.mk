@@ -43,13 +43,28 @@ target/wasm-rivals/%: benches/wasm/Cargo.toml benches/wasm/Cargo.lock benches/wa
 		--manifest-path ../benches/wasm/Cargo.toml --features $* --target-dir ../$@
 	touch $@
 
+# Unit tests of the loops, in Node's WASI, whose C library is `apt-get install wasi-libc`. What starts threads cannot run there.
+WASI = wasm32-wasip1
+WASI_LIBC = /usr/lib/wasm32-wasi
+WASI_STD ?= $(if $(filter cargo,$(WASM_CARGO)),,-Z build-std=std,panic_abort,test)
+WASI_FLAGS = -C target-feature=+simd128 $(if $(WASI_STD),-C link-self-contained=no -C link-arg=--allow-undefined \
+	-C link-arg=$(WASI_LIBC)/crt1-command.o -L $(WASI_LIBC))
+
+.PHONY: test-wasm-tiers
+test-wasm-tiers: ## The Rust tests that compare loops by vectors with their definitions, in WebAssembly (4 minutes)
+	$(if $(filter cargo,$(WASM_CARGO)),rustup target add $(WASI))
+	CARGO_TARGET_WASM32_WASIP1_LINKER=rust-lld CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $(CURDIR)/wasm/wasi.mjs" \
+		RUSTFLAGS="$(WASI_FLAGS)" $(WASM_CARGO) test --locked $(WASI_STD) --target $(WASI) --target-dir target/wasi --lib agree
+
 # Needs Node 20 or later.
 .PHONY: test-wasm
 test-wasm: playground npm $(VENV)/browser ## Compare the static page's answers with the package, in Node (4 minutes)
 	cd wasm && cargo clippy --locked --quiet --all-targets --target-dir ../target/wasm-tests -- -D warnings
+	cd wasm && cargo clippy --locked --quiet --no-default-features --target-dir ../target/wasm-tests -- -D warnings
 	cd wasm && cargo test --locked --quiet --target-dir ../target/wasm-tests
-	$(DENO) fmt --check $(DENO_CONFIG) wasm/page/*.js wasm/npm/*.js wasm/npm/*.ts
-	$(DENO) lint --quiet wasm/page wasm/npm
+	$(DENO) fmt --check $(DENO_CONFIG) wasm/*.mjs wasm/page/*.js wasm/npm/*.js wasm/npm/*.ts benches/wasm/*.js
+	$(DENO) lint --quiet wasm benches/wasm
+	cd benches/wasm && cargo fmt --check
 	rm -rf target/page && mkdir -p target/page && cp $(STATIC)/*.js target/page && cp wasm/page/*.js target/page
 	$(DENO) check --quiet $(DENO_CONFIG) target/page/*.js
 	$(DENO) check --quiet $(DENO_CONFIG) target/npm/bytemill/*.js target/npm/bytemill/*.d.ts

@@ -2,8 +2,9 @@
 
     python -m benches report [NAME ...]
 
-NAME is encoding, stream, training, stages, tiers, models, adoption, sessions, playground, scale, ledger,
-readme or targets; without one it writes all. The targets, which are of all results, are written every time.
+NAME is encoding, stream, training, stages, tiers, models, adoption, sessions, playground, wasm, scale,
+ledger, readme or targets; without one it writes all. The targets, which are of all results, are written every
+time.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from harness import adoption, models, sessions
+from harness import adoption, models, sessions, wasm
 from harness.record import read
 from harness.suites import ROOT, suite
 from report import (
@@ -96,6 +97,12 @@ def write_playground() -> None:
     page.rewrite(PAGES / "playground.md", playground.section(result, figures), playground.NAME)
 
 
+def write_wasm() -> None:
+    """Writes the page on WebAssembly."""
+    result, figures = wasm.read_result(RESULTS / "wasm.json")
+    page.rewrite(PAGES / "javascript.md", wasm.section(result, figures), wasm.NAME)
+
+
 def write_scale() -> None:
     """Writes the page on scale, of what is recorded."""
     results = [RESULTS / name for name in ("scale.json", "scale_large.json")]
@@ -125,6 +132,7 @@ WRITERS: dict[str, Callable[[], None]] = {
     "adoption": write_adoption,
     "sessions": write_sessions,
     "playground": write_playground,
+    "wasm": write_wasm,
     "scale": write_scale,
     "ledger": write_ledger,
     "readme": write_readme,

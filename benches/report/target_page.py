@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness import adoption, models, record, sessions
+from harness import adoption, models, record, sessions, wasm
 from harness.suites import ROOT, suite
 from report import encoding, families, playground, stream, tiers, training
 from report.judged import Judged, table
@@ -75,6 +75,8 @@ def suites() -> Iterator[Suite]:
         yield Suite(title, "", command, result, training.judged(figures))
     result = record.read(RESULTS / "tiers.json")
     yield Suite("Tiers", "", "bench-tiers", result, tiers.judged(result))
+    result, of_wasm = wasm.read_result(RESULTS / "wasm.json")
+    yield Suite("JavaScript", "", "bench-wasm", result, wasm.judged(of_wasm))
     result, of_page = playground.read_result(RESULTS / "playground.json")
     yield Suite("Playground", OF_PLAYGROUND, "bench-playground", result, playground.judged(of_page))
 
