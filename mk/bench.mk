@@ -4,7 +4,7 @@
 BENCHES = $(BIN)/python -m benches
 
 .PHONY: bench-playground
-bench-playground: build $(VENV)/browser ## Measure the playground in Chromium against its budgets, for docs/benchmarks/playground.md
+bench-playground: build playground $(VENV)/browser ## Measure the playground in Chromium against its budgets, for docs/benchmarks/playground.md
 	$(BENCHES) playground $(ARGS)
 
 $(VENV)/rivals: $(VENV)/installed

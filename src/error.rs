@@ -46,8 +46,13 @@ pub enum NormalizerError {
     UnendedValue,
     /// The unit at this place in the array of a map points outside of the map.
     BadUnit(usize),
-    /// A value of a map has this many bytes, more than a value may have.
-    LongValue(usize),
+    /// A value of a map is too long.
+    LongValue {
+        /// Its bytes.
+        bytes: usize,
+        /// The most that a value may have.
+        most: usize,
+    },
     /// A value of a map is not UTF-8.
     NotUtf8,
     /// So many user-defined symbols need too much memory.
@@ -83,9 +88,9 @@ impl fmt::Display for NormalizerError {
                 "unit {place} of the array of the precompiled_charsmap points outside of it: \
                  expected the bytes that a normalizer_spec of SentencePiece holds, or none"
             ),
-            Self::LongValue(bytes) => write!(
+            Self::LongValue { bytes, most } => write!(
                 f,
-                "a value of the precompiled_charsmap has {bytes} bytes: expected at most 1024"
+                "a value of the precompiled_charsmap has {bytes} bytes: expected at most {most}"
             ),
             Self::NotUtf8 => write!(
                 f,

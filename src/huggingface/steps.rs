@@ -90,7 +90,8 @@ fn check_patterns(component: &At<'_>, steps: &[At<'_>]) -> Result<usize, FileErr
     Ok(expressions)
 }
 
-/// Checks how many bytes steps make of one: each of so many as its number says. Texts would need out of proportion memory.
+/// Checks how many bytes all steps together make of one byte, given the number that each makes: a text may not need memory out
+/// of proportion to its size.
 fn check_growth(
     component: &At<'_>,
     steps: impl IntoIterator<Item = usize>,
@@ -187,7 +188,7 @@ fn is_start(regex: &str) -> bool {
     [r"(?<!\n)^", "(?<!\n)^"].contains(&regex)
 }
 
-/// Compiles one of so many regular expressions of the file.
+/// Compiles one of the regular expressions of the file, of which there are `expressions`.
 fn regex(step: &At<'_>, regex: &str, expressions: usize) -> Result<Regex, FileError> {
     let refuse = |reason: String| match step.get("pattern").and_then(|at| at.get("Regex")) {
         Ok(at) => at.refuse(reason),

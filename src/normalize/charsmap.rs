@@ -53,7 +53,10 @@ impl Charsmap {
         let units: Vec<u32> = units.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
         let map = Self { units, values };
         if map.longest_value() > MOST_VALUE {
-            return Err(NormalizerError::LongValue(map.longest_value()));
+            return Err(NormalizerError::LongValue {
+                bytes: map.longest_value(),
+                most: MOST_VALUE,
+            });
         }
         match (0..map.units.len()).find(|&place| !map.is_sound(place)) {
             Some(place) => Err(NormalizerError::BadUnit(place)),

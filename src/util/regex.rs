@@ -13,7 +13,7 @@ const MOST_MEMORY: usize = 10 << 20;
 #[cfg(feature = "general-patterns")]
 const LEAST_MEMORY: usize = 1 << 18;
 
-/// Compiles one of so many expressions of a file, which share the memory that one may have.
+/// Compiles one of the expressions of a file, of which there are `expressions`: they share the memory that one may have.
 ///
 /// # Errors
 /// It does not compile.

@@ -936,7 +936,7 @@ def records(name: str, contents: bytes, reason: str) -> dict[str, Bomb]:
     }
 
 
-COUNTED = {"version": 1, "pattern": None, "special_tokens": [], "is_sorted": True}
+COUNTED: dict[str, object] = {"version": 1, "pattern": None, "special_tokens": [], "is_sorted": True}
 
 
 def counts_file(metadata: dict[bytes, bytes]) -> Files:

@@ -17,7 +17,7 @@ import pytest
 
 from support.examples import ROOT
 
-__all__ = ["FOLDER", "StaticSite", "is_static", "static_site"]
+__all__ = ["FOLDER", "StaticSite", "WholeFiles", "is_static", "static_site"]
 
 # Where `make playground` builds it.
 FOLDER = Path(os.environ.get("BYTEMILL_STATIC_PLAYGROUND", ROOT / "target" / "playground"))
@@ -45,12 +45,14 @@ def is_static(page: Any) -> bool:
 class Files(SimpleHTTPRequestHandler):
     """Serves the folder below `PREFIX`; the page starts without a text, as those of the tests do."""
 
+    keeps_text = False
+
     def do_GET(self) -> None:
         if not self.path.startswith(PREFIX):
             self.send_error(404)
             return
         self.path = self.path.removeprefix(PREFIX[:-1])
-        if self.path != "/data.json":
+        if self.path != "/data.json" or self.keeps_text:
             super().do_GET()
             return
         data = json.loads((FOLDER / "data.json").read_text("utf-8"))
@@ -66,12 +68,18 @@ class Files(SimpleHTTPRequestHandler):
         """Says nothing."""
 
 
+class WholeFiles(Files):
+    """Serves the folder as it is."""
+
+    keeps_text = True
+
+
 @contextmanager
-def static_site() -> Iterator[StaticSite]:
+def static_site(files: type[Files] = Files) -> Iterator[StaticSite]:
     """Serves the page; skips the test where it is not built."""
     if not (FOLDER / "data.json").exists():
         pytest.skip("no static page: make playground")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Files, directory=str(FOLDER)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(files, directory=str(FOLDER)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     base = f"http://127.0.0.1:{server.server_port}"
     try:
