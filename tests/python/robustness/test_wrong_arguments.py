@@ -618,6 +618,9 @@ def cases(modules: list[str]) -> Iterator[Case]:
                 if not is_result(thing):
                     yield Case(name, None, thing)
                 for attribute, value in inspect.getmembers(thing, inspect.isroutine):
+                    # A routine for Python 3.13.
+                    if isinstance(value, functools.cached_property):
+                        continue
                     # Neither compiled methods nor built-in ones have a module.
                     home = getattr(value, "__module__", None) or thing.__mro__[-2].__module__
                     if not attribute.startswith("_") and home.startswith("bytemill"):
