@@ -105,6 +105,7 @@ MEASUREMENTS = {
     ),
     "shards": Measurement("files to shards, beside encoding in memory", "harness.shards"),
     "scale": Measurement("work by unit and by engine", "harness.scale", "scale.json", ("scale",)),
+    "check": Measurement("a part of all benchmarks, beside what is recorded", "harness.check"),
     "builds": Measurement("two commits of this library", "harness.two_builds"),
 }
 

@@ -84,6 +84,10 @@ bench-families: build $(VENV)/rivals $(VENV)/candidate ## Measure the files of a
 bench-sessions: build ## Measure sessions, streams and the cache of prefixes, for docs/benchmarks/sessions.md: ARGS="--corpus DIR"
 	$(BENCHES) sessions $(ARGS)
 
+.PHONY: bench-check
+bench-check: build $(VENV)/rivals ## What is faster or slower than recorded on this kind of processor, before a release: ARGS="--corpus DIR"
+	$(BENCHES) check $(ARGS)
+
 .PHONY: bench-wasm
 bench-wasm: build wasm wasm-rivals ## Compare with other tokenizers in WebAssembly, in Node, for docs/benchmarks/javascript.md: ARGS="--corpus DIR"
 	$(BENCHES) wasm $(ARGS)

@@ -599,6 +599,11 @@ def is_result(kind: type) -> bool:
     return issubclass(kind, tuple) or is_dataclass(kind)
 
 
+def is_method(value: object) -> bool:
+    """Returns whether an attribute is a method; for Python 3.13 a cached property is a routine too."""
+    return inspect.isroutine(value) and not isinstance(value, functools.cached_property)
+
+
 def cases(modules: list[str]) -> Iterator[Case]:
     """Yields all public functions and classes of modules, with the methods that this package defines."""
     seen = set()
@@ -617,10 +622,7 @@ def cases(modules: list[str]) -> Iterator[Case]:
             elif not issubclass(thing, Exception):
                 if not is_result(thing):
                     yield Case(name, None, thing)
-                for attribute, value in inspect.getmembers(thing, inspect.isroutine):
-                    # A routine for Python 3.13.
-                    if isinstance(value, functools.cached_property):
-                        continue
+                for attribute, value in inspect.getmembers(thing, is_method):
                     # Neither compiled methods nor built-in ones have a module.
                     home = getattr(value, "__module__", None) or thing.__mro__[-2].__module__
                     if not attribute.startswith("_") and home.startswith("bytemill"):

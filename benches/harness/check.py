@@ -1,0 +1,145 @@
+"""Measures a part of all benchmarks again, and prints what is slower or faster than recorded: before a release.
+
+    python -m benches check --corpus DIR [--most 5]
+
+Only results that were recorded on the same kind of processor are compared. A figure is our own time; a part
+takes one or two minutes, and all of them about five. The exit code is 1 if a figure is slower by more than
+`--most` percent, and 2 if nothing was recorded on this kind of processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from harness import compare, models, record, sessions
+from harness.record import Result
+from harness.suites import ROOT
+
+RESULTS = ROOT / "benches" / "results"
+OURS = "bytemill"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a benchmark.
+
+    Attributes:
+        result: The recorded result.
+        run: The program, which takes `--corpus` and `--output`.
+        arguments: The rest of its command line.
+        records: The name of its list of measurements.
+        named: The fields that tell one measurement from another.
+        times: The fields that are seconds, or others of which less is better.
+        speeds: The fields of which more is better.
+    """
+
+    result: str
+    run: Callable[[Sequence[str]], int]
+    arguments: tuple[str, ...]
+    records: str
+    named: tuple[str, ...]
+    times: tuple[str, ...] = ()
+    speeds: tuple[str, ...] = ()
+
+
+PARTS = (
+    Part(
+        "compare.json",
+        compare.main,
+        ("encoding", "--engines", "bytemill,tiktoken", "--corpora", "english", "--rounds", "3")
+        + ("--encodings", "o200k_base", "--rows", "1,2,3,4,7"),
+        "cells",
+        ("row", "corpus", "encoding", "contender", "call", "form", "state", "threads"),
+        times=("median",),
+    ),
+    Part(
+        "models.json",
+        models.main,
+        ("--models", "Mistral v1", "--rounds", "1"),
+        "cells",
+        ("model", "corpus", "engine", "form"),
+        speeds=("cold", "warm"),
+    ),
+    Part("sessions.json", sessions.main, ("--rounds", "2"), "figures", ("key",), times=("microseconds",)),
+)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A figure, and what it was when it was recorded.
+
+    Attributes:
+        name: What is measured.
+        ratio: Its time divided by the recorded one: above 1 it is slower.
+    """
+
+    name: str
+    ratio: float
+
+
+def ours(part: Part, result: Result) -> dict[tuple[Any, ...], Mapping[str, Any]]:
+    """Returns our own measurements by what tells them apart."""
+    return {
+        tuple(each.get(name) for name in part.named): each
+        for each in result[part.records]
+        if each.get("engine", OURS) == OURS
+    }
+
+
+def moved(part: Part, recorded: Result, measured: Result) -> Iterator[Moved]:
+    """Yields all figures that both results have."""
+    before, now = ours(part, recorded), ours(part, measured)
+    for key in now.keys() & before.keys():
+        old, new = before[key], now[key]
+        for field in (*part.times, *part.speeds):
+            if old.get(field) and new.get(field):
+                ratio = new[field] / old[field] if field in part.times else old[field] / new[field]
+                name = ", ".join(str(each) for each in key if each is not None)
+                yield Moved(f"{part.result.removesuffix('.json')}: {name}, {field}", ratio)
+
+
+def report(figures: Sequence[Moved], most: float) -> str:
+    """Returns the lines about what moved by more than `most` percent, the slowest first."""
+    share = 1 + most / 100
+    found = sorted(
+        (each for each in figures if not 1 / share <= each.ratio <= share), key=lambda it: -it.ratio
+    )
+    lines = [f"{each.name}: {each.ratio:.2f} times the recorded time" for each in found]
+    middle = median(each.ratio for each in figures)
+    return "\n".join(
+        [*lines, f"{len(figures)} figures, {len(found)} moved by more than {most:g} %; median {middle:.2f}"]
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--corpus", type=Path, metavar="DIR", required=True, help="as when it was recorded")
+    parser.add_argument("--most", type=float, default=5, help="percent (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    processor = record.machine()["cpu"]
+    figures: list[Moved] = []
+    for part in PARTS:
+        recorded = record.read(RESULTS / part.result)
+        if recorded["machine"]["cpu"] != processor:
+            print(f"{part.result}: recorded on {recorded['machine']['cpu']}, not on {processor}")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            output = Path(folder) / part.result
+            part.run([*part.arguments, "--corpus", str(options.corpus), "--output", str(output)])
+            figures.extend(moved(part, recorded, record.read(output)))
+    if not figures:
+        return 2
+    print(report(figures, options.most))
+    return int(any(each.ratio > 1 + options.most / 100 for each in figures))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

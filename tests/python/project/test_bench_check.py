@@ -1,0 +1,58 @@
+"""`make bench-check`: which figures moved since they were recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness import check, record
+
+PART = check.Part("speeds.json", lambda _: 0, (), "cells", ("text",), times=("median",), speeds=("cold",))
+
+
+def result(*cells: dict[str, Any]) -> dict[str, Any]:
+    return {"cells": list(cells)}
+
+
+def test_figures_of_both_results_are_compared() -> None:
+    recorded = result(
+        {"text": "a", "median": 2.0, "cold": 100.0},
+        {"text": "b", "median": 1.0},
+        {"text": "a", "engine": "other", "median": 1.0},
+        {"text": "gone", "median": 1.0},
+    )
+    measured = result(
+        {"text": "a", "median": 3.0, "cold": 50.0}, {"text": "b", "error": "no"}, {"text": "new"}
+    )
+    found = {each.name: each.ratio for each in check.moved(PART, recorded, measured)}
+    assert found == {"speeds: a, median": 1.5, "speeds: a, cold": 2.0}
+
+
+def test_what_moved_is_listed_the_slowest_first() -> None:
+    figures = [check.Moved(name, ratio) for name, ratio in [("a", 1.04), ("b", 0.5), ("c", 1.3), ("d", 0.97)]]
+    assert check.report(figures, 5).splitlines() == [
+        "c: 1.30 times the recorded time",
+        "b: 0.50 times the recorded time",
+        "4 figures, 2 moved by more than 5 %; median 1.00",
+    ]
+
+
+def test_results_of_another_processor_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(record, "machine", lambda: {"cpu": "another"})
+    assert check.main(["--corpus", "."]) == 2
+    assert "not on another" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("part", check.PARTS, ids=lambda part: part.result)
+def test_parts_name_what_results_have(part: check.Part) -> None:
+    """Measured again as it is recorded, nothing moves, and there is something that could."""
+    recorded = record.read(check.RESULTS / part.result)
+    figures = list(check.moved(part, recorded, recorded))
+    assert len(figures) > 10
+    assert {each.ratio for each in figures} == {1}
+    assert len(check.ours(part, recorded)) == sum(
+        each.get("engine", check.OURS) == check.OURS for each in recorded[part.records]
+    )
