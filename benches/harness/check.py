@@ -1,4 +1,4 @@
-"""Measures a part of all benchmarks again, and prints what is slower or faster than recorded: before a release.
+"""Measures a part of all benchmarks again before a release, and prints what moved since it was recorded.
 
     python -m benches check --corpus DIR [--most 5]
 
@@ -33,7 +33,7 @@ class Part:
     Attributes:
         result: The recorded result.
         run: The program, which takes `--corpus` and `--output`.
-        arguments: The rest of its command line.
+        arguments: The rest of its command line; ~ is a space inside of an argument.
         records: The name of its list of measurements.
         named: The fields that tell one measurement from another.
         times: The fields that are seconds, or others of which less is better.
@@ -42,7 +42,7 @@ class Part:
 
     result: str
     run: Callable[[Sequence[str]], int]
-    arguments: tuple[str, ...]
+    arguments: str
     records: str
     named: tuple[str, ...]
     times: tuple[str, ...] = ()
@@ -53,8 +53,7 @@ PARTS = (
     Part(
         "compare.json",
         compare.main,
-        ("encoding", "--engines", "bytemill,tiktoken", "--corpora", "english", "--rounds", "3")
-        + ("--encodings", "o200k_base", "--rows", "1,2,3,4,7"),
+        "encoding --engines bytemill,tiktoken --corpora english --encodings o200k_base --rows 1,2,3,4,7 --rounds 3",
         "cells",
         ("row", "corpus", "encoding", "contender", "call", "form", "state", "threads"),
         times=("median",),
@@ -62,12 +61,12 @@ PARTS = (
     Part(
         "models.json",
         models.main,
-        ("--models", "Mistral v1", "--rounds", "1"),
+        "--models Mistral~v1 --rounds 1",
         "cells",
         ("model", "corpus", "engine", "form"),
         speeds=("cold", "warm"),
     ),
-    Part("sessions.json", sessions.main, ("--rounds", "2"), "figures", ("key",), times=("microseconds",)),
+    Part("sessions.json", sessions.main, "--rounds 2", "figures", ("key",), times=("microseconds",)),
 )
 
 
@@ -108,10 +107,9 @@ def moved(part: Part, recorded: Result, measured: Result) -> Iterator[Moved]:
 def report(figures: Sequence[Moved], most: float) -> str:
     """Returns the lines about what moved by more than `most` percent, the slowest first."""
     share = 1 + most / 100
-    found = sorted(
-        (each for each in figures if not 1 / share <= each.ratio <= share), key=lambda it: -it.ratio
-    )
-    lines = [f"{each.name}: {each.ratio:.2f} times the recorded time" for each in found]
+    found = [each for each in figures if not 1 / share <= each.ratio <= share]
+    slowest = sorted(found, key=lambda each: -each.ratio)
+    lines = [f"{each.name}: {each.ratio:.2f} times the recorded time" for each in slowest]
     middle = median(each.ratio for each in figures)
     return "\n".join(
         [*lines, f"{len(figures)} figures, {len(found)} moved by more than {most:g} %; median {middle:.2f}"]
@@ -133,7 +131,8 @@ def main(arguments: Sequence[str]) -> int:
             continue
         with tempfile.TemporaryDirectory() as folder:
             output = Path(folder) / part.result
-            part.run([*part.arguments, "--corpus", str(options.corpus), "--output", str(output)])
+            given = [each.replace("~", " ") for each in part.arguments.split()]
+            part.run([*given, "--corpus", str(options.corpus), "--output", str(output)])
             figures.extend(moved(part, recorded, record.read(output)))
     if not figures:
         return 2

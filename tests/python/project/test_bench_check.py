@@ -8,7 +8,7 @@ import pytest
 
 from harness import check, record
 
-PART = check.Part("speeds.json", lambda _: 0, (), "cells", ("text",), times=("median",), speeds=("cold",))
+PART = check.Part("speeds.json", lambda _: 0, "", "cells", ("text",), times=("median",), speeds=("cold",))
 
 
 def result(*cells: dict[str, Any]) -> dict[str, Any]:
