@@ -53,7 +53,7 @@ PARTS = (
     Part(
         "compare.json",
         compare.main,
-        "encoding --engines bytemill,tiktoken --corpora english --encodings o200k_base --rows 1,2,3,4,7 --rounds 3",
+        "encoding --engines bytemill --corpora english --encodings o200k_base --rows 1,2,3,4,7 --rounds 3",
         "cells",
         ("row", "corpus", "encoding", "contender", "call", "form", "state", "threads"),
         times=("median",),
