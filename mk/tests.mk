@@ -66,6 +66,12 @@ test-abi3: $(VENV)/abi3/installed ## Build the wheel for Pythons without one of 
 	PYTHONPATH=tests $(STABLE)/python -m programs.check_wheel target/abi3/wheel cp311-abi3
 	$(STABLE)/python -m pytest $(ARGS)
 
+SOAK ?= 120
+
+.PHONY: soak
+soak: build ## Use one process for SOAK=120 minutes as servers do: each result compared, memory flat
+	PYTHONPATH=tests $(BIN)/python -m programs.soak $(CORPUS) --minutes $(SOAK) --output benches/results/soak.jsonl
+
 KILLS ?= 1000
 
 # Processes that fork: a library with threads of its own starts none.
