@@ -16,7 +16,7 @@ NAME = "ledger"
 RESULT = ROOT / "benches" / "results" / "ledger.jsonl"
 PAGE = ROOT / "docs" / "ledger.md"
 
-COLUMNS = ["row", "models", "file", "MB", "documents", *NAMES.values(), "run"]
+COLUMNS = ["row", "models", "file", "MB", "documents", *NAMES.values()]
 
 # Digits of digests and commits that are shown.
 DIGITS = 8
@@ -42,7 +42,7 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
         yield f"## {oracle}: {kind}"
         yield ""
         yield f"| {' | '.join(COLUMNS)} |"
-        yield "|---" * 3 + "|---:" * (len(COLUMNS) - 4) + "|---|"
+        yield "|---" * 3 + "|---:" * (len(COLUMNS) - 3) + "|"
         yield from map(line, group)
     yield ""
     yield "## Differences"
@@ -67,14 +67,19 @@ def sums(rows: Sequence[Row]) -> str:
     return (
         f"**{len(rows)} rows**, {real} of them real files: {size / 1e6:,.1f} MB of text, "
         f"{derived / 1e6:,.1f} MB of it derived; {ids:,} token IDs; **{differing:,} differences**; "
-        f"{seconds / 60:,.0f} minutes of processor time."
+        f"{seconds / 60:,.0f} minutes of processor time. Runs: {', '.join(sorted(set(map(run, rows))))}."
     )
+
+
+def run(row: Row) -> str:
+    """Returns when a row was compared, and with which commit of this library."""
+    commit = row["commit"][:DIGITS] if row["commit"] else "unknown"
+    return f"{row['date'][:10]}, {commit}{' with changes' if row['dirty'] else ''}"
 
 
 def line(row: Row) -> str:
     """Returns the line of a row."""
-    digests = " ".join(f"`{digest[:DIGITS]}`" for digest in row["files"].values())
-    commit = f"`{row['commit'][:DIGITS]}`" if row["commit"] else "unknown"
+    digests = " ".join(digest[:DIGITS] for digest in row["files"].values())
     cells = [
         row["name"],
         row["families"],
@@ -82,7 +87,6 @@ def line(row: Row) -> str:
         f"{row['bytes'] / 1e6:.1f}",
         f"{row['documents']:,}",
         *(tally(row[aspect]) for aspect in NAMES),
-        f"{row['date'][:10]} {commit}{' with changes' if row['dirty'] else ''}",
     ]
     return f"| {' | '.join(cells)} |"
 

@@ -269,8 +269,8 @@ def test_a_row_on_the_page() -> None:
     lines = [*report.lines([row])]
     assert "## tokenizers 1.0: WordPiece" in lines
     assert (
-        "| some | Some 1, 2 | stand-in `01234567` | 2.3 | 99 | 1,234,567 | none | 1,234,567 | "
-        "**5,000: 3 differ** | 1,234,567 | 2026-01-02 `fedcba98` |" in lines
+        "| some | Some 1, 2 | stand-in 01234567 | 2.3 | 99 | 1,234,567 | none | 1,234,567 | "
+        "**5,000: 3 differ** | 1,234,567 |" in lines
     )
     assert any("**3 differences**" in line for line in lines)
     assert any(r"`'a\x7cb'`" in line for line in lines)
