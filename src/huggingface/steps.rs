@@ -59,7 +59,7 @@ const MOST_STEPS: usize = 32;
 const MOST_EXPRESSIONS: usize = 128;
 const MOST_PATTERN_BYTES: usize = 1 << 15;
 
-/// Bytes that a normalizer or decoder may make of one.
+/// The maximum number of output bytes of a normalizer or decoder for each input byte.
 const MOST_GROWTH: usize = 1 << 10;
 
 /// Special tokens around a text.
@@ -90,13 +90,12 @@ fn check_patterns(component: &At<'_>, steps: &[At<'_>]) -> Result<usize, FileErr
     Ok(expressions)
 }
 
-/// Checks how many bytes all steps together make of one byte, given the number that each makes: a text may not need memory out
-/// of proportion to its size.
+/// Refuses steps that together can make a text more than [`MOST_GROWTH`] times as long. `growths` has the factor of each.
 fn check_growth(
     component: &At<'_>,
-    steps: impl IntoIterator<Item = usize>,
+    growths: impl IntoIterator<Item = usize>,
 ) -> Result<(), FileError> {
-    let growth = steps.into_iter().fold(1, usize::saturating_mul);
+    let growth = growths.into_iter().fold(1, usize::saturating_mul);
     if growth > MOST_GROWTH {
         return Err(component.refuse(format!(
             "its steps can make a text {growth} times as long: expected at most {MOST_GROWTH} times"
@@ -580,7 +579,7 @@ pub enum DecoderStep {
 }
 
 impl DecoderStep {
-    /// The most bytes that it makes of one.
+    /// Returns the maximum number of output bytes for an input byte.
     fn growth(&self) -> usize {
         match self {
             Self::Replace { text, content } => content.len().div_ceil(text.len()).max(1),

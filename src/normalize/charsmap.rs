@@ -10,7 +10,7 @@
 
 use crate::error::NormalizerError;
 
-/// Bytes of a value at most: no rule makes more of a character, or texts would need out of proportion memory.
+/// The maximum number of bytes of a value. Rules of Unicode make far fewer of a character; more would make texts of any size.
 const MOST_VALUE: usize = 1 << 10;
 
 /// A bit that only units of values have.
@@ -52,11 +52,9 @@ impl Charsmap {
         let (units, _) = array.as_chunks::<4>();
         let units: Vec<u32> = units.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
         let map = Self { units, values };
-        if map.longest_value() > MOST_VALUE {
-            return Err(NormalizerError::LongValue {
-                bytes: map.longest_value(),
-                most: MOST_VALUE,
-            });
+        let (bytes, most) = (map.longest_value(), MOST_VALUE);
+        if bytes > most {
+            return Err(NormalizerError::LongValue { bytes, most });
         }
         match (0..map.units.len()).find(|&place| !map.is_sound(place)) {
             Some(place) => Err(NormalizerError::BadUnit(place)),

@@ -24,20 +24,16 @@ enum Engine {
 }
 
 impl General {
-    /// Compiles `pattern` for fancy-regex, whatever it is.
+    /// Compiles `pattern` for fancy-regex, whatever it is. It is one of `patterns` of a file, which share a limit of memory.
     ///
     /// # Errors
     /// [`PatternError`] if it does not compile or can match the empty string.
-    pub fn new(pattern: &str) -> Result<Self, PatternError> {
-        Self::new_of(pattern, 1)
-    }
-
-    fn new_of(pattern: &str, expressions: usize) -> Result<Self, PatternError> {
+    pub fn new(pattern: &str, patterns: usize) -> Result<Self, PatternError> {
         let unsupported = |error: fancy_regex::Error| PatternError::Unsupported {
             pattern: pattern.to_owned(),
             reason: error.to_string(),
         };
-        let regex = regex::compiled(pattern, expressions).map_err(unsupported)?;
+        let regex = regex::compiled(pattern, patterns).map_err(unsupported)?;
         let tree = regex::parse(pattern).map_err(unsupported)?;
         if shortest_match(&tree) == 0 {
             return Err(PatternError::MatchesEmpty(pattern.to_owned()));
@@ -51,20 +47,12 @@ impl General {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn quick(pattern: &str) -> Result<Self, PatternError> {
-        Self::quick_of(pattern, 1)
-    }
-
-    /// As [`quick`](Self::quick), one of so many patterns of a file.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn quick_of(pattern: &str, expressions: usize) -> Result<Self, PatternError> {
+    pub fn quick(pattern: &str, patterns: usize) -> Result<Self, PatternError> {
         match Automaton::new(pattern) {
             Some(automaton) => Ok(Self {
                 engine: Engine::Automaton(automaton.into()),
             }),
-            None => Self::new_of(pattern, expressions),
+            None => Self::new(pattern, patterns),
         }
     }
 

@@ -112,7 +112,7 @@ impl Splitter {
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
         match Family::recognise(pattern) {
             Some(family) => Ok(Self::Native(family, Tier::current())),
-            None => General::quick(pattern).map(|general| Self::General(Box::new(general))),
+            None => General::quick(pattern, 1).map(|general| Self::General(Box::new(general))),
         }
     }
 

@@ -100,10 +100,10 @@ fn pieces(general: &General, text: &str) -> Option<Vec<String>> {
 
 /// Compares both engines on some texts. Returns whether the pattern has an automaton.
 fn compare(pattern: &str, texts: &[String]) -> bool {
-    let Ok(backtracking) = General::new(pattern) else {
+    let Ok(backtracking) = General::new(pattern, 1) else {
         return false;
     };
-    let general = General::quick(pattern).expect("it compiles");
+    let general = General::quick(pattern, 1).expect("it compiles");
     for text in texts {
         let (ours, theirs) = (pieces(&general, text), pieces(&backtracking, text));
         assert!(
@@ -194,7 +194,7 @@ fn attempts_that_fail_far_on_are_not_repeated() -> TestResult {
         r"(?:a|aa)*é?b|x",
         r"a+$|x|a",
     ] {
-        let general = General::quick(pattern)?;
+        let general = General::quick(pattern, 1)?;
         assert!(general.has_automaton(), "{pattern:?} has no automaton");
         let text = format!("{}x{}c", "a".repeat(300_000), "a".repeat(300_000));
         let found = pieces(&general, &text).ok_or("the engine gives up")?;
@@ -213,7 +213,7 @@ fn patterns_that_need_backtracking_are_left_to_fancy_regex() -> TestResult {
         r"a{5000}",
     ] {
         assert!(
-            !General::quick(pattern)?.has_automaton(),
+            !General::quick(pattern, 1)?.has_automaton(),
             "{pattern:?} has an automaton"
         );
     }
@@ -225,7 +225,7 @@ fn splitter(random: &mut Random) -> Option<Splitter> {
     let general = |random: &mut Random| {
         let depth = random.below(3);
         let pattern = expression(random, depth);
-        let general = General::quick(&pattern).ok();
+        let general = General::quick(&pattern, 1).ok();
         general
             .filter(General::has_automaton)
             .map(|general| (pattern, general))

@@ -219,7 +219,7 @@ def test_a_fault_loses_no_session(project: Path) -> None:
     import { getEncoding, init, InternalError } from "bytemill";
     const encoding = await getEncoding("gpt2"), session = encoding.session("hello wor");
     const library = await init(), { functions } = library.instance();
-    // A trap, as the next call would meet it: no text has so many bytes.
+    // Makes the next call trap: no module can allocate 4 GiB.
     library.instance().functions = { ...functions, encode: () => functions.allocate(2 ** 32 - 1) };
     assert.throws(() => encoding.encode("a"), InternalError);
     assert.deepEqual(encoding.encode("hello world"), Uint32Array.of(31373, 995));

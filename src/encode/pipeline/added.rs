@@ -18,7 +18,7 @@ use crate::encode::special::{Allowed, Beside, SpecialTokens};
 use crate::error::VocabularyError;
 use crate::token::TokenId;
 use crate::util::memory;
-use crate::util::regex::Regex;
+use crate::util::regex::{self, Regex};
 
 /// A string that becomes an id, as a file of Hugging Face's tokenizers describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,7 +212,7 @@ impl Search {
         let search = Self {
             finder: None,
             tokens: tokens.iter().map(|(.., token)| *token).collect(),
-            word: word.then(|| Regex::new(r"^\w").expect("it compiles")),
+            word: word.then(|| regex::compiled(r"^\w", 1).expect("it compiles")),
             has_marks,
             takes_blanks: tokens
                 .iter()

@@ -80,7 +80,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// The most bytes that it makes of one, apart from normal forms and letter case.
+    /// Returns the maximum number of output bytes for an input byte. Normal forms and letter case do not count.
     pub fn growth(&self) -> usize {
         match self {
             Self::Precompiled(map) => map.growth(),

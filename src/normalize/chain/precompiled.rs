@@ -61,7 +61,7 @@ impl Precompiled {
         Ok(Self { map, ascii, begins })
     }
 
-    /// The most bytes that it makes of one.
+    /// Returns the maximum number of output bytes for a character.
     pub(super) fn growth(&self) -> usize {
         self.map.longest_value().max(1)
     }

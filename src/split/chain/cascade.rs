@@ -44,7 +44,7 @@ impl Cascade {
         let level = |rule: &Rule| {
             let engine = match Family::recognise(&rule.pattern) {
                 Some(family) => Engine::Native(family, Tier::current()),
-                None => Engine::General(General::quick_of(&rule.pattern, rules.len())?),
+                None => Engine::General(General::quick(&rule.pattern, rules.len())?),
             };
             Ok(Level {
                 engine,

@@ -1,4 +1,4 @@
-"""`make ledger` on kilobytes: it records what it compares, goes on where it was, finds differences."""
+"""Tests of `make ledger` on a few kilobytes: rows are recorded, runs resume, differences are found."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ use crate::engine::{Opened, Special};
 use crate::packed::word;
 use crate::refusal::{Refusal, text_of};
 
-/// What a call leaves for JavaScript. Words are aligned, so that their copy is an array of numbers at once.
+/// The answer that a call leaves in memory. JavaScript copies words as a `Uint32Array`, so they are aligned.
 enum Answer {
     Bytes(Vec<u8>),
     Words(Vec<u32>),
-    /// What the call returns is all.
+    /// The return value of the call is the answer.
     Number(usize),
 }
 

@@ -22,14 +22,14 @@ const NAMED: [(&str, &str); 11] = [
     ("[:word:]", WORD_IN_CLASS),
 ];
 
-/// How deep a class may stand in others: they are read by recursion.
+/// The maximum depth of nested classes, which are read by recursion.
 const MOST_DEPTH: usize = 50;
 
 impl Translation<'_> {
-    /// Consumes a class, which stands in so many others, and returns its characters.
+    /// Consumes a class that is nested in `depth` others, and returns its characters.
     pub(super) fn class(&mut self, depth: usize) -> Result<ClassUnicode, PatternError> {
         if depth > MOST_DEPTH {
-            return Err(self.refused("more than 50 classes in each other"));
+            return Err(self.refused(&format!("more than {MOST_DEPTH} classes in each other")));
         }
         self.take(1);
         let negated = self.rest.starts_with('^');
