@@ -22,25 +22,22 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import urlsplit
-
-import tokenizers
 
 import bytemill
 from bytemill import playground
+from bytemill.cli.comparing import portions, sliced
 from bytemill.io.atomic import write_atomically
-from bytemill.playground.server import CONTENT_TYPE
 from bytemill.playground.wire import unpack
+from programs.ledger import Opened, open_encoding, open_file
 from support.derived_text import chunks_of, text_of
 from support.memory import resident
 from support.offline_tiktoken import offline_tiktoken
-from support.open_models import file_of
+from support.requests import ask_on
 from support.revision import commit
 
 CLIENTS = 6
@@ -51,46 +48,23 @@ SECONDS_BETWEEN = 5
 # By which memory may grow from the second third of the time to the last one.
 SHARE, BYTES = 1.02, 16 << 20
 
-Ids = list[int]
+
+def subjects(folder: Path) -> list[Opened]:
+    """Returns the encodings of all clients, each with the same of another library."""
+    with offline_tiktoken(folder):
+        found = [open_encoding(name, folder) for name in ("o200k_base", "cl100k_base")]
+    return [*found, *(open_file(row, folder) for row in ("gemma-3", "bert-uncased"))]
 
 
-class Subject(NamedTuple):
-    """An encoding, and the same of another library."""
-
-    encoding: bytemill.Encoding
-    expected: Callable[[str], Ids]
-
-
-def of_library(library: tokenizers.Tokenizer) -> Callable[[str], Ids]:
-    """Returns how a library's tokenizer encodes."""
-    return lambda text: library.encode(text, add_special_tokens=False).ids
-
-
-def subjects(folder: Path) -> list[Subject]:
-    """Returns the encodings of all clients."""
-    with offline_tiktoken(folder) as theirs:
-        found = [
-            Subject(bytemill.get_encoding(name), theirs[name].encode_ordinary)
-            for name in ("o200k_base", "cl100k_base")
-        ]
-    for row in ("gemma-3", "bert-uncased"):
-        library = tokenizers.Tokenizer.from_str(file_of(row).decode())
-        found.append(Subject(bytemill.Encoding.from_huggingface(library), of_library(library)))
-    return found
-
-
-def parts_of(text: str, source: random.Random) -> Iterator[str]:
-    """Cuts a text at random."""
-    while text:
-        size = source.randint(1, max(1, len(text) // 3))
-        yield text[:size]
-        text = text[size:]
+def expected_ids(each: Opened, text: str) -> list[int]:
+    """Returns the token IDs of a text by the other library."""
+    return list(each.other.encode(text))
 
 
 class Client:
     """Random calls, each compared with the other library."""
 
-    def __init__(self, seed: int, text: str, shared: list[Subject], cache: bytemill.PrefixCache) -> None:
+    def __init__(self, seed: int, text: str, shared: list[Opened], cache: bytemill.PrefixCache) -> None:
         """Takes what all clients share."""
         self.source = random.Random(seed)
         self.text = text
@@ -104,19 +78,19 @@ class Client:
         start = self.source.randrange(len(self.text) - size)
         return self.text[start : start + size]
 
-    def batch(self, each: Subject) -> bool:
+    def batch(self, each: Opened) -> bool:
         """Encodes several texts to arrays and to lists, on threads."""
         texts = [self.slice(2_000) for _ in range(self.source.randint(1, 12))]
-        expected = [each.expected(text) for text in texts]
-        ids, offsets = each.encoding.encode_batch_to_numpy(texts, disallowed_special=(), num_threads=3)
+        expected = [expected_ids(each, text) for text in texts]
+        ids, offsets = each.encoding.encode_batch_to_numpy(texts, **each.other.special, num_threads=3)
         found = [ids[start:end].tolist() for start, end in itertools.pairwise(offsets)]
-        return found == expected == each.encoding.encode_ordinary_batch(texts, num_threads=2)
+        return found == expected == each.encoding.encode_batch(texts, **each.other.special, num_threads=2)
 
-    def session(self, each: Subject) -> bool:
+    def session(self, each: Opened) -> bool:
         """Appends to a text, forks it, and edits the fork."""
         text = self.slice()
-        session = each.encoding.session(disallowed_special=())
-        for part in parts_of(text, self.source):
+        session = each.encoding.session(**each.other.special)
+        for part in sliced(text, [*portions(len(text), self.source)]):
             session.append(part)
         fork = session.fork()
         start = self.source.randint(0, len(text))
@@ -124,36 +98,41 @@ class Client:
         new = self.slice(200)
         fork.edit(start, end, new)
         edited = text[:start] + new + text[end:]
-        return session.tolist() == each.expected(text) and fork.tolist() == each.expected(edited)
+        return session.tolist() == expected_ids(each, text) and fork.tolist() == expected_ids(each, edited)
 
-    def streams(self, each: Subject) -> bool:
+    def streams(self, each: Opened) -> bool:
         """Encodes and decodes in portions."""
         text = self.slice()
-        stream = each.encoding.stream_encoder(disallowed_special=())
-        ids = [number for part in parts_of(text, self.source) for number in stream.push(part)]
+        stream = each.encoding.stream_encoder(**each.other.special)
+        sizes = [*portions(len(text), self.source)]
+        ids = [number for part in sliced(text, sizes) for number in stream.push(part)]
         ids += stream.flush()
-        expected = each.expected(text)
+        expected = expected_ids(each, text)
         decoder = each.encoding.stream_decoder()
         decoded = "".join(decoder.push([number]) for number in expected) + decoder.flush()
         return ids == expected and decoded == each.encoding.decode(expected)
 
-    def conversation(self, each: Subject) -> bool:
+    def conversation(self, each: Opened) -> bool:
         """Encodes texts that begin alike, through the cache."""
         text = self.slice()
         for _ in range(3):
             text += self.slice(3_000)
-            if each.encoding.encode(text, disallowed_special=(), cache=self.cache) != each.expected(text):
+            ids = each.encoding.encode(text, **each.other.special, cache=self.cache)
+            if ids != expected_ids(each, text):
                 return False
         return True
 
-    def counts(self, each: Subject) -> bool:
+    def counts(self, each: Opened) -> bool:
         """Counts and truncates."""
-        text = self.slice()
-        expected = each.expected(text)
-        kept = each.encoding.truncate(text, 50, disallowed_special=())
-        return each.encoding.count(text) == len(expected) and each.encoding.count(kept.text) <= max(50, 0)
+        text, special = self.slice(), each.other.special
+        expected = expected_ids(each, text)
+        kept = each.encoding.truncate(text, 50, **special)
+        return (
+            each.encoding.count(text, **special) == len(expected)
+            and each.encoding.count(kept.text, **special) <= 50
+        )
 
-    def limits(self, each: Subject) -> bool:
+    def limits(self, each: Opened) -> bool:
         """Changes what the caches may take."""
         # Small enough for caches to be full within the first third of an hour: filling is no leak.
         each.encoding.set_cache_limit(1 << self.source.randint(12, 20))
@@ -176,29 +155,21 @@ class Client:
 
 
 def ask(
-    running: playground.Playground, seed: int, text: str, each: Subject, end: float
+    running: playground.Playground, seed: int, text: str, each: Opened, end: float
 ) -> tuple[int, list[str]]:
     """Asks a playground on one connection until the end; returns the number of answers and what differed."""
     source = random.Random(seed)
-    base = urlsplit(running.url)
-    headers = {
-        "Origin": f"http://{base.netloc}",
-        "Content-Type": CONTENT_TYPE,
-        "Sec-Fetch-Site": "same-origin",
-    }
-    connection = HTTPConnection("127.0.0.1", base.port or 0, timeout=120)
+    connection = HTTPConnection("127.0.0.1", urlsplit(running.url).port or 0, timeout=120)
+    query = {"e": each.encoding.name, "seq": "0", "special": "allow"}
     answers = 0
     while time.monotonic() < end:
         start = source.randrange(len(text) - 4_000)
-        body = text[start : start + source.randint(1, 4_000)].encode()
-        path = f"{base.path}encode?e={each.encoding.name}&seq={answers}"
-        connection.request("POST", path, body, headers)
-        response = connection.getresponse()
-        block = response.read()
+        body = text[start : start + source.randint(1, 4_000)]
+        response, block = ask_on(connection, running, "encode", body.encode(), **query)
         if response.status != 200:
             return answers, [f"the playground answered {response.status}: {block[:200]!r}"]
         tokens, _, _ = unpack(block)
-        if tokens.ids.tolist() != each.expected(body.decode()):
+        if tokens.ids.tolist() != expected_ids(each, body):
             return answers, ["encode of the playground"]
         answers += 1
     connection.close()

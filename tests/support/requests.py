@@ -11,27 +11,38 @@ from urllib.parse import urlencode, urlsplit
 from bytemill.playground import Playground
 from bytemill.playground.server import CONTENT_TYPE
 
-__all__ = ["answer", "ask", "problem", "raw"]
+__all__ = ["answer", "ask", "ask_on", "problem", "raw"]
 
 
 def ask(
     running: Playground, endpoint: str, body: bytes | None = None, **query: str
 ) -> tuple[HTTPResponse, bytes]:
     """Sends a request as the page does."""
+    connection = HTTPConnection("127.0.0.1", urlsplit(running.url).port or 0, timeout=20)
+    try:
+        return ask_on(connection, running, endpoint, body, **query)
+    finally:
+        connection.close()
+
+
+def ask_on(
+    connection: HTTPConnection,
+    running: Playground,
+    endpoint: str,
+    body: bytes | None = None,
+    **query: str,
+) -> tuple[HTTPResponse, bytes]:
+    """Sends a request on a connection that is kept."""
     base = urlsplit(running.url)
-    connection = HTTPConnection("127.0.0.1", base.port or 0, timeout=20)
     path = f"{base.path}{endpoint}?{urlencode(query)}" if query else f"{base.path}{endpoint}"
     headers = {
         "Origin": f"http://{base.netloc}",
         "Content-Type": CONTENT_TYPE,
         "Sec-Fetch-Site": "same-origin",
     }
-    try:
-        connection.request("GET" if body is None else "POST", path, body, {} if body is None else headers)
-        response = connection.getresponse()
-        return response, response.read()
-    finally:
-        connection.close()
+    connection.request("GET" if body is None else "POST", path, body, {} if body is None else headers)
+    response = connection.getresponse()
+    return response, response.read()
 
 
 def answer(running: Playground, endpoint: str, body: bytes | None = None, **query: str) -> Any:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 
 import bytemill
+from bytemill.cli.engines import Engine
 from programs import soak
+from programs.ledger import Opened
 from support.texts import multilingual
 
 MEBIBYTE = 1 << 20
@@ -19,8 +21,8 @@ def test_memory_that_grows_is_seen() -> None:
 
 def test_a_wrong_result_of_each_call_is_seen() -> None:
     encoding = bytemill.get_encoding("gpt2")
-    right = soak.Subject(encoding, encoding.encode_ordinary)
-    wrong = soak.Subject(encoding, lambda text: [*encoding.encode_ordinary(text), 0])
+    right = Opened(encoding, Engine("right", encoding.encode_ordinary), {})
+    wrong = Opened(encoding, Engine("wrong", lambda text: [*encoding.encode_ordinary(text), 0]), {})
     client = soak.Client(3, multilingual(1, 3_000), [right], bytemill.PrefixCache(1 << 20))
     for kind in (client.batch, client.session, client.streams, client.conversation, client.counts):
         assert kind(right)
