@@ -121,7 +121,14 @@ fn value_of(field: &RawValue) -> Result<Value, String> {
             json.len()
         ));
     }
-    serde_json::from_str(json).map_err(|error| error.to_string())
+    // Without the place in the field: the place in the file, at the end of the field, is put behind the message.
+    serde_json::from_str(json).map_err(|error| {
+        let message = error.to_string();
+        match message.rsplit_once(" at line ") {
+            Some((reason, _)) => reason.to_owned(),
+            None => message,
+        }
+    })
 }
 
 /// A value with its path; null where it is missing.

@@ -90,12 +90,8 @@ fn check_patterns(component: &At<'_>, steps: &[At<'_>]) -> Result<usize, FileErr
     Ok(expressions)
 }
 
-/// Refuses steps that together can make a text more than [`MOST_GROWTH`] times as long. `growths` has the factor of each.
-fn check_growth(
-    component: &At<'_>,
-    growths: impl IntoIterator<Item = usize>,
-) -> Result<(), FileError> {
-    let growth = growths.into_iter().fold(1, usize::saturating_mul);
+/// Checks how many times as long the steps of a component can make a text.
+fn check_growth(component: &At<'_>, growth: usize) -> Result<(), FileError> {
     if growth > MOST_GROWTH {
         return Err(component.refuse(format!(
             "its steps can make a text {growth} times as long: expected at most {MOST_GROWTH} times"
@@ -112,7 +108,9 @@ pub(super) fn normalizers(normalizer: &At<'_>) -> Result<Vec<normalize::Step>, F
     for step in steps {
         add_normalizer(&step, expressions, &mut read)?;
     }
-    check_growth(normalizer, read.iter().map(normalize::Step::growth))?;
+    let none = normalize::Growth::NONE;
+    let growth = read.iter().fold(none, |growth, step| step.most(growth));
+    check_growth(normalizer, growth.of_a_byte())?;
     Ok(read)
 }
 
@@ -595,7 +593,8 @@ pub(super) fn read_decoder(decoder: &At<'_>) -> Result<Option<Vec<DecoderStep>>,
     }
     let steps = decoder.steps("decoders")?;
     let steps = steps.iter().map(step).collect::<Result<Vec<_>, _>>()?;
-    check_growth(decoder, steps.iter().map(DecoderStep::growth))?;
+    let growths = steps.iter().map(DecoderStep::growth);
+    check_growth(decoder, growths.fold(1, usize::saturating_mul))?;
     Ok(Some(steps))
 }
 

@@ -226,6 +226,18 @@ COMPONENTS: dict[str, Bomb] = {
         lambda: tokenizer(normalizer=sequence("normalizers", [precompiled(one_rule(b"a" * 64))] * 4)),
         "times as long",
     ),
+    "text in front and longer characters": Bomb(
+        lambda: tokenizer(
+            normalizer=sequence(
+                "normalizers",
+                [
+                    precompiled(one_rule(b"a" * 64)),
+                    {"type": "Prepend", "prepend": "\u2581" * 5},
+                    replace(" ", "\u2581" * 4),
+                ],
+            )
+        )
+    ),
     "doubled by the decoder": Bomb(
         lambda: tokenizer(decoder=sequence("decoders", [replace("a", "aa")] * 40)), "times as long"
     ),

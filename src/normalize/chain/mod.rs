@@ -80,19 +80,51 @@ pub enum Step {
 }
 
 impl Step {
-    /// Returns the maximum number of output bytes for an input byte. Normal forms and letter case do not count.
-    pub fn growth(&self) -> usize {
+    /// Returns the maximum length of the output, given that of the input. Normal forms and letter case do not count.
+    pub fn most(&self, input: Growth) -> Growth {
         match self {
-            Self::Precompiled(map) => map.growth(),
-            Self::Prepend(text) | Self::Insert(text) => 1 + text.len(),
+            Self::Precompiled(map) => input.times(map.growth()),
+            Self::Prepend(text) | Self::Insert(text) => Growth {
+                added: input.added.saturating_add(text.len()),
+                ..input
+            },
             Self::Replace { find, content } => {
                 let found = match find {
                     Find::Text(text) => text.len(),
                     Find::Regex(_) => 1,
                 };
-                content.len().div_ceil(found.max(1)).max(1)
+                input.times(content.len().div_ceil(found.max(1)).max(1))
             }
-            _ => 1,
+            _ => input,
+        }
+    }
+}
+
+/// How long a text becomes at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growth {
+    /// Bytes for each byte of the text.
+    pub factor: usize,
+    /// Bytes besides, whatever its length.
+    pub added: usize,
+}
+
+impl Growth {
+    /// That of a text as it is.
+    pub const NONE: Self = Self {
+        factor: 1,
+        added: 0,
+    };
+
+    /// Returns the length of the text that a text of one byte becomes: no other grows by a larger factor.
+    pub fn of_a_byte(self) -> usize {
+        self.factor.saturating_add(self.added)
+    }
+
+    fn times(self, factor: usize) -> Self {
+        Self {
+            factor: self.factor.saturating_mul(factor),
+            added: self.added.saturating_mul(factor),
         }
     }
 }
