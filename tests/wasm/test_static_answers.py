@@ -355,6 +355,30 @@ def test_a_table_that_was_changed_is_refused(tmp_path: Path) -> None:
     assert "did not arrive as it was built" in json.loads(done.stdout)["refused"]["error"]
 
 
+HASH = """
+import { sha256, sha256InScript } from "%s";
+const sizes = [...Array(200).keys(), 100_000];
+const texts = sizes.map((size) => Uint8Array.from({ length: size }, (_, i) => i * i % 251));
+const found = await Promise.all(texts.map(async (bytes) => [await sha256(bytes), sha256InScript(bytes)]));
+console.log(JSON.stringify(found));
+"""
+
+
+def test_hashes_are_those_of_hashlib_with_and_without_the_browser() -> None:
+    script = HASH.replace("%s", (FOLDER / "sha256.js").as_uri())
+    command = [
+        "node",
+        "--no-warnings",
+        "--experimental-default-type=module",
+        "--input-type=module",
+        "-e",
+        script,
+    ]
+    found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    texts = [bytes(i * i % 251 for i in range(size)) for size in [*range(200), 100_000]]
+    assert found == [[hashlib.sha256(text).hexdigest()] * 2 for text in texts]
+
+
 PACK = """
 import { brotliCompressSync } from "node:zlib";
 import { readFileSync } from "node:fs";

@@ -43,7 +43,7 @@ export function once(make) {
 
 const table = once(async (name) => {
 	const contents = await read(`${name}.merges`);
-	if (sha256(contents) !== TABLES[name]) throw new Error(`${name}.merges is not the file of this version`);
+	if (await sha256(contents) !== TABLES[name]) throw new Error(`${name}.merges is not the file of this version`);
 	return contents;
 });
 

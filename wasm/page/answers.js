@@ -123,7 +123,7 @@ export class Answers {
 	async table(name) {
 		const { file, sha256: expected } = this.data.tables[name];
 		const contents = await this.read(file);
-		if (sha256(contents) !== expected) throw new Refusal({ error: `${file} did not arrive as it was built: reload the page.` });
+		if (await sha256(contents) !== expected) throw new Refusal({ error: `${file} did not arrive as it was built: reload the page.` });
 		return contents;
 	}
 
@@ -150,7 +150,7 @@ export class Answers {
 			name,
 			tokens: known.facts.highest + 1,
 			special: Object.fromEntries(known.facts.special),
-			sha256: fingerprint(known, file.contents),
+			sha256: await fingerprint(known, file.contents),
 			pattern: known.facts.pattern,
 		};
 	}

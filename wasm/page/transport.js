@@ -20,12 +20,41 @@ export class Unreachable extends Error {}
 /** @type {Map<number, {resolve: (answer: any) => void, reject: (error: Error) => void}>} */
 const waiting = new Map();
 
+/** @type {Map<string | null, Promise<ArrayBuffer | null>>} files that the page preloads, each until the worker asks for it */
+const early = new Map(
+	Array.from(
+		/** @type {NodeListOf<HTMLLinkElement>} */ (document.querySelectorAll("link[as=fetch]")),
+		(link) => [link.getAttribute("href"), load(link.href)],
+	),
+);
+
+/**
+ * Returns a file; null if it cannot be loaded.
+ * @param {string | URL} url
+ */
+function load(url) {
+	return fetch(url).then((response) => response.ok ? response.arrayBuffer() : null).catch(() => null);
+}
+
+/**
+ * Sends a file to the worker.
+ * @param {string} file
+ * @param {number} request
+ */
+async function send(file, request) {
+	const loaded = early.get(file) ?? load(new URL(file, import.meta.url));
+	early.delete(file);
+	const contents = await loaded;
+	worker.postMessage({ request, contents }, contents ? [contents] : []);
+}
+
 const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("bytemill", {
 	createScriptURL: (/** @type {string} */ url) => url,
 });
 const address = new URL("worker.js", import.meta.url).href;
 const worker = new Worker(policy ? policy.createScriptURL(address) : address, { type: "module" });
-worker.onmessage = (/** @type {MessageEvent<any>} */ { data: { number, answer, refused, failed } }) => {
+worker.onmessage = (/** @type {MessageEvent<any>} */ { data: { number, answer, refused, failed, file, request } }) => {
+	if (request) return void send(file, request);
 	const asked = waiting.get(number);
 	waiting.delete(number);
 	if (refused) asked?.reject(new Refused(refused));

@@ -4,22 +4,29 @@
 import { Answers } from "./answers.js";
 import { Refusal } from "./engine.js";
 
-/** @param {string} file */
-async function read(file) {
-	const response = await fetch(new URL(file, import.meta.url));
-	if (!response.ok) throw new Error(`${file} could not be loaded.`);
-	return new Uint8Array(await response.arrayBuffer());
-}
+/** @type {Map<number, (contents: ArrayBuffer | null) => void>} what waits for a file, by the number of the request */
+const wanted = new Map();
+let requests = 0;
 
-/** @param {string} file */
-async function compiled(file) {
-	// Some servers do not know the type that compiling while it comes would need.
-	return WebAssembly.compile(await read(file));
+/**
+ * Returns a file, which the page fetches: it may have begun before this worker ran.
+ * @param {string} file
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+function read(file) {
+	return new Promise((resolve, reject) => {
+		wanted.set(++requests, (contents) => {
+			if (contents) resolve(new Uint8Array(contents));
+			else reject(new Error(`${file} could not be loaded.`));
+		});
+		postMessage({ file, request: requests });
+	});
 }
 
 const answers = read("data.json").then((bytes) => {
 	const data = JSON.parse(new TextDecoder().decode(bytes));
-	const module = compiled(data.module);
+	// Some servers do not know the type that compiling while it comes would need.
+	const module = read(data.module).then((bytes) => WebAssembly.compile(bytes));
 	module.catch(() => {});
 	return new Answers(data, read, module);
 });
@@ -27,7 +34,12 @@ const answers = read("data.json").then((bytes) => {
 let last = Promise.resolve();
 
 // Before anything is awaited: early questions would be lost.
-onmessage = ({ data: { number, name, given } }) => {
+onmessage = ({ data: { number, name, given, request, contents } }) => {
+	if (request) {
+		wanted.get(request)?.(contents);
+		wanted.delete(request);
+		return;
+	}
 	// In turn: each is one call of the library, and the last text is the one that matters.
 	last = last.then(async () => {
 		try {
