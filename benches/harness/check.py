@@ -2,9 +2,10 @@
 
     python -m benches check --corpus DIR [--most 5]
 
-Only results that were recorded on the same kind of processor are compared. A figure is our own time; a part
-takes one or two minutes, and all of them about five. The exit code is 1 if a figure is slower by more than
-`--most` percent, and 2 if nothing was recorded on this kind of processor.
+Only results that were recorded on the same kind of processor are compared. A figure is our own time, divided
+by how much slower the other libraries are than when they were recorded: shared machines differ by a factor of
+three from one hour to the next. A part takes one or two minutes, and all of them about five. The exit code
+is 1 if a figure is slower by more than `--most` percent, and 2 if nothing was recorded on such a processor.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ PARTS = (
     Part(
         "compare.json",
         compare.main,
-        "encoding --engines bytemill --corpora english --encodings o200k_base --rows 1,2,3,4,7 --rounds 3",
+        "encoding --engines bytemill,tiktoken --corpora english --encodings o200k_base --rounds 3"
+        " --rows 1,2,3,4,7",
         "cells",
         ("row", "corpus", "encoding", "contender", "call", "form", "state", "threads"),
         times=("median",),
@@ -83,18 +85,18 @@ class Moved:
     ratio: float
 
 
-def ours(part: Part, result: Result) -> dict[tuple[Any, ...], Mapping[str, Any]]:
-    """Returns our own measurements by what tells them apart."""
+def measurements(part: Part, result: Result, *, ours: bool) -> dict[tuple[Any, ...], Mapping[str, Any]]:
+    """Returns our own measurements, or those of others, by what tells them apart."""
     return {
-        tuple(each.get(name) for name in part.named): each
+        (*(each.get(name) for name in part.named), *([] if ours else [each["engine"]])): each
         for each in result[part.records]
-        if each.get("engine", OURS) == OURS
+        if (each.get("engine", OURS) == OURS) is ours
     }
 
 
-def moved(part: Part, recorded: Result, measured: Result) -> Iterator[Moved]:
-    """Yields all figures that both results have."""
-    before, now = ours(part, recorded), ours(part, measured)
+def moved(part: Part, recorded: Result, measured: Result, *, ours: bool = True) -> Iterator[Moved]:
+    """Yields all figures that both results have, our own or those of others."""
+    before, now = (measurements(part, result, ours=ours) for result in (recorded, measured))
     for key in now.keys() & before.keys():
         old, new = before[key], now[key]
         for field in (*part.times, *part.speeds):
@@ -116,6 +118,13 @@ def report(figures: Sequence[Moved], most: float) -> str:
     )
 
 
+def relative(figures: Sequence[Moved], others: Sequence[Moved]) -> list[Moved]:
+    """Returns our figures relative to those of other libraries, which tell how fast the machine is now."""
+    machine = median(each.ratio for each in others) if others else 1
+    print(f"The other libraries take {machine:.2f} times the recorded time ({len(others)} figures).")
+    return [Moved(each.name, each.ratio / machine) for each in figures]
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -124,6 +133,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     processor = record.machine()["cpu"]
     figures: list[Moved] = []
+    others: list[Moved] = []
     for part in PARTS:
         recorded = record.read(RESULTS / part.result)
         if recorded["machine"]["cpu"] != processor:
@@ -133,9 +143,12 @@ def main(arguments: Sequence[str]) -> int:
             output = Path(folder) / part.result
             given = [each.replace("~", " ") for each in part.arguments.split()]
             part.run([*given, "--corpus", str(options.corpus), "--output", str(output)])
-            figures.extend(moved(part, recorded, record.read(output)))
+            measured = record.read(output)
+        figures.extend(moved(part, recorded, measured))
+        others.extend(moved(part, recorded, measured, ours=False))
     if not figures:
         return 2
+    figures = relative(figures, others)
     print(report(figures, options.most))
     return int(any(each.ratio > 1 + options.most / 100 for each in figures))
 

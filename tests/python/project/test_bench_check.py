@@ -23,10 +23,22 @@ def test_figures_of_both_results_are_compared() -> None:
         {"text": "gone", "median": 1.0},
     )
     measured = result(
-        {"text": "a", "median": 3.0, "cold": 50.0}, {"text": "b", "error": "no"}, {"text": "new"}
+        {"text": "a", "median": 3.0, "cold": 50.0},
+        {"text": "b", "error": "no"},
+        {"text": "a", "engine": "other", "median": 2.0},
+        {"text": "new"},
     )
     found = {each.name: each.ratio for each in check.moved(PART, recorded, measured)}
     assert found == {"speeds: a, median": 1.5, "speeds: a, cold": 2.0}
+    others = [*check.moved(PART, recorded, measured, ours=False)]
+    assert others == [check.Moved("speeds: a, other, median", 2.0)]
+
+
+def test_figures_are_relative_to_other_libraries() -> None:
+    figures = [check.Moved("a", 3.0), check.Moved("b", 2.0)]
+    others = [check.Moved("c", 1.0), check.Moved("d", 2.0), check.Moved("e", 4.0)]
+    assert check.relative(figures, others) == [check.Moved("a", 1.5), check.Moved("b", 1.0)]
+    assert check.relative(figures, []) == figures
 
 
 def test_what_moved_is_listed_the_slowest_first() -> None:
@@ -53,6 +65,5 @@ def test_parts_name_what_results_have(part: check.Part) -> None:
     figures = list(check.moved(part, recorded, recorded))
     assert len(figures) > 10
     assert {each.ratio for each in figures} == {1}
-    assert len(check.ours(part, recorded)) == sum(
-        each.get("engine", check.OURS) == check.OURS for each in recorded[part.records]
-    )
+    found = [check.measurements(part, recorded, ours=ours) for ours in (True, False)]
+    assert sum(map(len, found)) == len(recorded[part.records])
