@@ -42,8 +42,10 @@ POLICY = (
 )
 HEAD = '<meta charset="utf-8">'
 MAIN = '<script type="module" src="main.js"></script>'
-# It starts the worker, and imports one module, which is asked for as early; main.js imports all others.
-TRANSPORT = '<link rel="modulepreload" href="wire.js">\n<script type="module" src="transport.js"></script>'
+# It starts the worker, and needs one other module, so it runs long before main.js, which needs all.
+TRANSPORT = (
+    '<link rel="modulepreload" href="wire.js">\n<script type="module" async src="transport.js"></script>'
+)
 HEAD_END = "</head>"
 FOOT = '<span id="foot" class="faint"></span>'
 PROMISE = "Nothing that you type leaves this page."
