@@ -26,7 +26,6 @@ import re
 import sys
 import tempfile
 import time
-import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -43,7 +42,7 @@ from bytemill.cli.engines import Engine, Spans, engine, of_tiktoken
 from bytemill.cli.ledger import description, differences, digests, row
 from bytemill.cli.made_texts import texts_of_added_tokens
 from bytemill.io.atomic import write_atomically
-from support import sentencepiece
+from support import gguf_files, sentencepiece
 from support.catalogue import PATTERNS
 from support.derived_text import Chunk, alternate_chunks, digest, sliced, text_of
 from support.examples import ROOT
@@ -112,7 +111,7 @@ TEKKEN = ["tekken_240718.json", "tekken_240911.json"]
 
 def entries() -> list[Entry]:
     """Returns all rows; those of files in packages that are not installed are left out."""
-    return [*of_ranks(), *of_models(), *of_files()]
+    return [*of_ranks(), *of_models(), *of_files(), *of_gguf()]
 
 
 def of_ranks() -> Iterator[Entry]:
@@ -160,6 +159,12 @@ def of_files() -> Iterator[Entry]:
         yield Entry(name, ROWS[name].models, "stand-in", functools.partial(open_file, name))
 
 
+def of_gguf() -> Iterator[Entry]:
+    """Yields rows of GGUF files."""
+    for name, source in gguf_files.sources().items():
+        yield Entry(f"GGUF, {name}", source.models, "stand-in", functools.partial(open_gguf, source))
+
+
 def open_encoding(name: str, _: Path) -> Opened:
     """Opens an encoding of tiktoken, which checks the digests of its files itself."""
     files = {url.rpartition("/")[2]: sha256 for url, sha256 in published_files(name)}
@@ -196,15 +201,23 @@ def open_folder(name: str, place: Path) -> Opened:
 
 
 def normalized(other: Engine) -> Engine:
-    """Returns a library that normalizes texts to NFC first; it has no offsets of those that this changes."""
+    """Returns a library that normalizes texts to NFC first; it has no offsets of those that this changes.
+
+    Qwen's program has the normal form of the Python that it runs on. That of `tokenizers`, of Unicode 9, differs
+    for newer characters only.
+    """
+    import tokenizers
+
+    form = tokenizers.normalizers.NFC()
 
     def spans(text: str) -> Spans:
-        normal = unicodedata.normalize("NFC", text)
+        normal = form.normalize_str(text)
         assert other.spans is not None
         found = other.spans(normal)
         return found if normal == text else Spans(found.ids)
 
-    return other._replace(encode=lambda text: spans(text).ids, spans=spans)
+    name = f"{other.name}, NFC of tokenizers {version('tokenizers')}"
+    return other._replace(name=name, encode=lambda text: spans(text).ids, spans=spans)
 
 
 def open_model(model: Callable[[], bytes], place: Path) -> Opened:
@@ -215,6 +228,14 @@ def open_model(model: Callable[[], bytes], place: Path) -> Opened:
 def open_file(name: str, place: Path) -> Opened:
     """Opens a `tokenizer.json`."""
     return opened("hf", place / "tokenizer.json", file_of(name))
+
+
+def open_gguf(source: gguf_files.Source, place: Path) -> Opened:
+    """Opens a GGUF file, with the library and the file that it is converted from."""
+    contents = source.contents()
+    other = opened(source.library, place / "source", contents).other
+    path = source.write(place / "model.gguf", contents)
+    return Opened(bytemill.Encoding.from_file(path), other, digests([path]))
 
 
 def opened(library: str, path: Path, contents: bytes) -> Opened:
