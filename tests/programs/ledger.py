@@ -203,8 +203,8 @@ def open_folder(name: str, place: Path) -> Opened:
 def normalized(other: Engine) -> Engine:
     """Returns a library that normalizes texts to NFC first; it has no offsets of those that this changes.
 
-    Qwen's program has the normal form of the Python that it runs on. That of `tokenizers`, of Unicode 9, differs
-    for newer characters only.
+    Qwen's program has the normal form of the Python that it runs on. That of `tokenizers`, of Unicode 9,
+    differs for newer characters only.
     """
     import tokenizers
 
