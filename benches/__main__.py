@@ -88,7 +88,14 @@ MEASUREMENTS = {
         ("adoption",),
     ),
     "playground": Measurement(
-        "the playground in Chromium", "harness.playground", "playground.json", ("playground",)
+        "the playground in Chromium", "harness.playground", "playground.json", ("playground",), ("server",)
+    ),
+    "static-page": Measurement(
+        "the playground as a static page, in Chromium",
+        "harness.playground",
+        "static_page.json",
+        ("static-page",),
+        ("static",),
     ),
     "wasm": Measurement(
         "the library in WebAssembly, beside other tokenizers in it", "harness.wasm", "wasm.json", ("wasm",)

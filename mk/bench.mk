@@ -7,6 +7,10 @@ BENCHES = $(BIN)/python -m benches
 bench-playground: build playground $(VENV)/browser ## Measure the playground in Chromium against its budgets, for docs/benchmarks/playground.md
 	$(BENCHES) playground $(ARGS)
 
+.PHONY: bench-static-page
+bench-static-page: build playground $(VENV)/browser ## The same of the page without a server
+	$(BENCHES) static-page $(ARGS)
+
 $(VENV)/rivals: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --group bench
 	touch $@

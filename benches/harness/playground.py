@@ -1,6 +1,7 @@
 """Measures the playground in Chromium against its budgets: start, first paint, keys, pastes, memory, size.
 
     python -m benches playground
+    python -m benches static-page
 
 Needs Chromium, as `make test-browser` does. Keys are typed in the middle of the text; a figure is the 95th
 percentile of 30, up to the second frame after painting. A paste is the median of 5, each into a new page. The
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -35,9 +37,6 @@ KEYS = 30
 STARTS = 5
 OPENINGS = 5
 PASTES = 5
-
-# The page without a server.
-STATIC = "static page, "
 
 
 class Text(NamedTuple):
@@ -168,8 +167,14 @@ def started() -> float:
     return taken * 1000
 
 
-def of_opening(browser: Any, url: str, title: str = "", most: int = 300) -> Iterator[Figure]:
-    """Yields the figures of opening a page with its default text, each time without a cache."""
+def of_opening(browser: Any, url: str, most: int) -> Iterator[Figure]:
+    """Yields the figures of opening a page with its default text, each time without a cache.
+
+    Args:
+        browser: The browser.
+        url: The page.
+        most: The budget of the tokens, in milliseconds.
+    """
     found = []
     for _ in range(OPENINGS):
         context = browser.new_context(viewport={"width": 1280, "height": 800})
@@ -177,9 +182,9 @@ def of_opening(browser: Any, url: str, title: str = "", most: int = 300) -> Iter
         page.goto(url)
         found.append(page.evaluate(OPENED))
         context.close()
-    yield Figure(f"{title}navigation to first paint", median(first for first, _ in found), 200, "ms")
+    yield Figure("navigation to first paint", median(first for first, _ in found), 200, "ms")
     tokens = median(tokens for _, tokens in found)
-    yield Figure(f"{title}navigation to tokens of the first text", tokens, most, "ms")
+    yield Figure("navigation to tokens of the first text", tokens, most, "ms")
 
 
 class Times(NamedTuple):
@@ -224,10 +229,9 @@ def once(page: Any, script: str, *arguments: object, keys: bool) -> Times:
     return Times(counts, screen, keys_in(page) if keys else 0, page.evaluate("window.longest"))
 
 
-def of_text(browser: Any, url: str, measured: Text, title: str = "") -> Iterator[Figure]:
+def of_text(browser: Any, url: str, measured: Text) -> Iterator[Figure]:
     """Yields the figures of one text."""
     name, size, key, paste = measured
-    name = f"{title}{name}"
     text = (LINE * (size // len(LINE.encode()) + 1)).encode()[:size].decode(errors="ignore")
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -266,23 +270,37 @@ def heap_of(context: Any, page: Any) -> int:
     return int(heap["usedSize"] + heap["embedderHeapUsedSize"] + heap["backingStorageSize"])
 
 
-def measured() -> Iterator[Figure]:
-    """Yields all figures."""
+def of_server() -> Iterator[Figure]:
+    """Yields the figures of the command and its page."""
     yield Figure(
         "files of the page", sum(len(content) for _, content in static_files().values()) / 1e3, 100, "KB"
     )
     yield Figure("command to address", median(started() for _ in range(STARTS)), 150, "ms")
-    sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with playground.start(open_browser=False) as running, playwright().sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium(), args=sandbox)
-        yield from of_opening(browser, running.url)
+    with playground.start(open_browser=False) as running, launched() as browser:
+        yield from of_opening(browser, running.url, 300)
         for each in TEXTS:
             yield from of_text(browser, running.url, each)
-        with static_site(WholeFiles) as served:
-            # The engine and a vocabulary of 0.9 MB come first.
-            yield from of_opening(browser, served.url, STATIC, 600)
-            for each in TEXTS[:2]:
-                yield from of_text(browser, served.url, each, STATIC)
+
+
+def of_static_page() -> Iterator[Figure]:
+    """Yields the figures of the page without a server."""
+    with static_site(WholeFiles) as served, launched() as browser:
+        # The engine and a vocabulary of 0.9 MB come first.
+        yield from of_opening(browser, served.url, 600)
+        for each in TEXTS[:2]:
+            yield from of_text(browser, served.url, each)
+
+
+PAGES = {"server": of_server, "static": of_static_page}
+
+
+@contextmanager
+def launched() -> Iterator[Any]:
+    """Starts a browser."""
+    sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with playwright().sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium(), args=sandbox)
+        yield browser
         browser.close()
 
 
@@ -295,10 +313,12 @@ def version() -> str:
 def main(arguments: Sequence[str]) -> int:
     """Measures, prints the figures, and writes them where asked."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("page", choices=PAGES)
     parser.add_argument("--output", type=Path, help="the file for the figures")
-    output = parser.parse_args(arguments).output
+    options = parser.parse_args(arguments)
+    output: Path | None = options.output
     figures = []
-    for figure in measured():
+    for figure in PAGES[options.page]():
         figures.append(figure)
         judged = "" if figure.met else "  MISSED"
         floor = "" if figure.floor is None else f", an empty page {figure.floor:.1f}"

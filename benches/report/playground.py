@@ -1,4 +1,4 @@
-"""The table of the page on the playground, from the figures of `harness.playground`."""
+"""The tables of the page on the playground, from the figures of `harness.playground`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from harness.record import Result
 from report.judged import Judged, at_most
 from report.page import between, provenance
 
-NAME = "playground"
+# The section of each result, and its command.
+NAMES = {"playground.json": "playground", "static_page.json": "static-page"}
 
 
 def table(figures: Sequence[Figure]) -> str:
@@ -37,7 +38,7 @@ def judged(figures: Sequence[Figure]) -> list[Judged]:
     ]
 
 
-def section(result: Result, figures: Sequence[Figure]) -> str:
-    """Returns the section of the page, between its marks."""
-    load = f"The load average was {result['load']} at the end; `make bench-playground` measures again."
-    return between(NAME, f"{provenance(result)}\n{load}\n\n{table(figures)}\n")
+def section(name: str, result: Result, figures: Sequence[Figure]) -> str:
+    """Returns a section of the page, between its marks."""
+    load = f"The load average was {result['load']} at the end; `make bench-{name}` measures again."
+    return between(name, f"{provenance(result)}\n{load}\n\n{table(figures)}\n")

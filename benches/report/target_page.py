@@ -79,6 +79,8 @@ def suites() -> Iterator[Suite]:
     yield Suite("JavaScript", "", "bench-wasm", result, wasm.judged(of_wasm))
     result, of_page = playground.read_result(RESULTS / "playground.json")
     yield Suite("Playground", OF_PLAYGROUND, "bench-playground", result, playground.judged(of_page))
+    result, of_static = playground.read_result(RESULTS / "static_page.json")
+    yield Suite("Static page", OF_PLAYGROUND, "bench-static-page", result, playground.judged(of_static))
 
 
 def page() -> str:
