@@ -58,10 +58,13 @@ def replaced(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
-def named(contents: bytes, name: str) -> str:
-    """Returns the name of a file with a part of its hash."""
+def added(folder: Path, contents: bytes, name: str) -> tuple[str, str]:
+    """Writes a file whose name has a part of its hash; returns that name, and the hash."""
+    digest = hashlib.sha256(contents).hexdigest()
     stem, _, suffix = name.rpartition(".")
-    return f"{stem}.{hashlib.sha256(contents).hexdigest()[:8]}.{suffix}"
+    file = f"{stem}.{digest[:8]}.{suffix}"
+    (folder / file).write_bytes(contents)
+    return file, digest
 
 
 def index(first: list[str]) -> bytes:
@@ -114,13 +117,9 @@ def build(folder: Path, module: Path) -> None:
         (folder / path.name).write_text(squeezed(path.read_text("utf-8"), "js"), "utf-8")
     tables = {}
     for name in ("r50k", "p50k", "cl100k", "o200k"):
-        contents = (TABLES / f"{name}.merges").read_bytes()
-        file = named(contents, f"{name}.merges")
-        (folder / file).write_bytes(contents)
-        tables[name] = {"file": file, "sha256": hashlib.sha256(contents).hexdigest()}
-    contents = module.read_bytes()
-    file = named(contents, "bytemill.wasm")
-    (folder / file).write_bytes(contents)
+        file, digest = added(folder, (TABLES / f"{name}.merges").read_bytes(), f"{name}.merges")
+        tables[name] = {"file": file, "sha256": digest}
+    file, _ = added(folder, module.read_bytes(), "bytemill.wasm")
     answers = data(file, tables)
     text = json.dumps(answers, ensure_ascii=False, separators=(",", ":"))
     (folder / "data.json").write_text(text, "utf-8")
