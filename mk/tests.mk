@@ -102,7 +102,7 @@ valgrind: build ## Rust tests and a Python script under valgrind, by three tiers
 
 # Those that run several threads, and end in minutes. The standard library is compiled with the sanitizer too, which sees
 # its locks otherwise not at all. `apt-get install cargo-web rustc-web rust-web-src clang-22 libclang-rt-22-dev`.
-OF_THREADS = threads:: batches:: training:: counting:: sorted_counts:: json_lines:: --skip is_linear
+OF_THREADS = thread checkpoints_hold batches:: training:: counting:: sorted_counts:: json_lines:: --skip is_linear
 THREADS_FLAGS = -Zsanitizer=thread -Zexternal-clangrt -Clinker=clang-22 -Clink-arg=-fsanitize=thread
 .PHONY: test-threads
 test-threads: ## The Rust tests of what threads share, under ThreadSanitizer (20 minutes)
