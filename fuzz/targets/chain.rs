@@ -29,7 +29,7 @@ pub(crate) fn run(mut input: Input) {
     };
     let steps = match whole {
         Some(_) => vec![step(which)],
-        None => (0..input.below(5)).map(|_| step(input.below(10))).collect(),
+        None => (0..input.below(5)).map(|_| step(input.below(14))).collect(),
     };
     let chain = Chain::new(steps).expect("no step is empty");
     for text in texts(input) {
@@ -83,6 +83,10 @@ fn step(number: usize) -> Step {
         },
         7 => Step::Prepend("\u{2581}\u{301}".to_owned()),
         8 => replace(" ", "\u{2581}"),
+        9 => Step::CleanText,
+        10 => Step::IsolateHan,
+        11 => Step::StripNonspacing,
+        12 => Step::Nmt,
         _ => replace("\u{301}", ""),
     }
 }

@@ -27,6 +27,7 @@ mod special;
 #[path = "../../tests/rust/spellings.rs"]
 mod spellings;
 mod split;
+mod steps;
 mod stored;
 #[allow(dead_code)]
 #[path = "../../tests/rust/support.rs"]
@@ -40,7 +41,7 @@ use input::Input;
 type Target = (&'static str, fn(Input));
 
 /// All targets.
-const TARGETS: [Target; 20] = [
+const TARGETS: [Target; 21] = [
     ("encode", encode::run),
     ("split", split::run),
     ("pattern", pattern::run),
@@ -61,6 +62,7 @@ const TARGETS: [Target; 20] = [
     ("scores", scores::run),
     ("session", session::run),
     ("growth", growth::run),
+    ("steps", steps::run),
 ];
 
 /// Runs a target on an input.
