@@ -1,12 +1,15 @@
 //! Characters that normal forms change → normalized text with spans: by segments as of the whole text, and a kept text
-//! stays.
+//! stays. Maps of characters against their definition.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use bytemill::normalize::chain::{Chain, Find, Step};
+use bytemill::normalize::chain::{Chain, Find, Precompiled, Step};
 use unicode_normalization_alignments::UnicodeNormalization;
+use unicode_segmentation::UnicodeSegmentation;
 
 use crate::input::Input;
+use crate::normalize::{PARTS, Rules, charsmap, rules};
 
 /// Where characters that forms change, reorder or compose begin: Latin, marks, Arabic, Indic scripts, jamo, kana,
 /// Hangul, compatibility characters, music.
@@ -18,8 +21,18 @@ const BLOCKS: [u32; 16] = [
 /// A normal form of a whole text: its characters, and how much each changes the number of characters.
 type Form = fn(&str) -> Vec<(char, isize)>;
 
+/// Clusters of this many bytes are not looked up as a whole.
+const LONG_CLUSTER: usize = 6;
+
 pub(crate) fn run(mut input: Input) {
-    let which = input.below(5);
+    let which = input.below(6);
+    if which == 5 {
+        let rules = rules(&mut input);
+        if !rules.is_empty() {
+            assert_maps(&rules, input);
+        }
+        return;
+    }
     let whole: Option<Form> = match which {
         0 => Some(|text| text.nfc().collect()),
         1 => Some(|text| text.nfd().collect()),
@@ -63,6 +76,52 @@ pub(crate) fn run(mut input: Input) {
             .expect("no regular expression");
         assert_eq!(without, out);
     }
+}
+
+/// Compares a map of characters with its definition, on texts of parts that keys have, too.
+fn assert_maps(rules: &Rules, input: Input) {
+    let map = Precompiled::parse(&charsmap(rules)).expect("a map");
+    let chain = Chain::new(vec![Step::Precompiled(Arc::new(map))]).expect("a step");
+    for part in input.parts() {
+        let text: String = part
+            .iter()
+            .map(|&byte| PARTS[usize::from(byte) % PARTS.len()])
+            .collect();
+        let expected = mapped(rules, &text);
+        let (mut out, mut spans) = (String::new(), Vec::new());
+        chain
+            .normalize(&text, &mut out, Some(&mut spans))
+            .expect("no regular expression");
+        assert_eq!(out, expected, "{text:?} by {rules:?}");
+        assert_eq!(spans.len(), out.len());
+        assert!(!chain.keeps(&text) || out == text, "{text:?} by {rules:?}");
+    }
+}
+
+/// Returns what a map makes of a text: a short cluster that begins with a key becomes the value of the shortest such key;
+/// of other clusters, each character.
+fn mapped(rules: &Rules, text: &str) -> String {
+    let value = |part: &str| {
+        let keys = rules
+            .iter()
+            .filter(|(key, _)| part.as_bytes().starts_with(key));
+        let (_, value) = keys.min_by_key(|(key, _)| key.len())?;
+        Some(String::from_utf8(value.clone()).expect("UTF-8"))
+    };
+    let mut out = String::new();
+    for cluster in text.graphemes(true) {
+        let whole = (cluster.len() < LONG_CLUSTER)
+            .then(|| value(cluster))
+            .flatten();
+        if let Some(whole) = whole {
+            out += &whole;
+            continue;
+        }
+        for c in cluster.chars() {
+            out += &value(c.encode_utf8(&mut [0; 4])).unwrap_or_else(|| c.to_string());
+        }
+    }
+    out
 }
 
 fn step(number: usize) -> Step {

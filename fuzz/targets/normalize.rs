@@ -8,7 +8,7 @@ use crate::input::Input;
 pub(crate) type Rules = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// Parts of texts, keys, values and symbols: what rules change, what looks like it, and what is not UTF-8.
-const PARTS: [&str; 16] = [
+pub(crate) const PARTS: [&str; 16] = [
     " ", "  ", "\u{2581}", "a", "b", "ab", "\u{3000}", "\u{a8}", "\u{301}", "é", "e", "\0", "一",
     "\u{fffd}", "😀", "x",
 ];
