@@ -46,6 +46,9 @@ class Files(SimpleHTTPRequestHandler):
     """Serves the folder below `PREFIX`; the page starts without a text, as those of the tests do."""
 
     keeps_text = False
+    # Connections are kept, as by any server that pages come from.
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         if not self.path.startswith(PREFIX):
