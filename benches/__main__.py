@@ -94,7 +94,7 @@ MEASUREMENTS = {
         "the playground as a static page, in Chromium",
         "harness.playground",
         "static_page.json",
-        ("static-page",),
+        ("playground",),
         ("static",),
     ),
     "wasm": Measurement(

@@ -70,11 +70,8 @@ def added(folder: Path, contents: bytes, name: str) -> tuple[str, str]:
 def index(first: list[str]) -> bytes:
     """Returns the page with its policy and its promise.
 
-    The worker starts before main.js is there, and the page asks for the first files that it needs: a worker
-    takes longer to start than files take to arrive. The first tokens come a fifth sooner.
-
     Args:
-        first: These files.
+        first: The files that the worker asks for first. The page preloads them: they arrive while it starts.
     """
     text = (ROOT / "python/bytemill/playground/static/index.html").read_text("utf-8")
     policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'

@@ -88,7 +88,7 @@ class Moved:
 def measurements(part: Part, result: Result, *, ours: bool) -> dict[tuple[Any, ...], Mapping[str, Any]]:
     """Returns our own measurements, or those of others, by what tells them apart."""
     return {
-        (*(each.get(name) for name in part.named), *([] if ours else [each["engine"]])): each
+        (*(each.get(name) for name in part.named), None if ours else each["engine"]): each
         for each in result[part.records]
         if (each.get("engine", OURS) == OURS) is ours
     }

@@ -2,9 +2,9 @@
 
     python -m benches report [NAME ...]
 
-NAME is encoding, stream, training, stages, tiers, models, adoption, sessions, playground, static-page, wasm,
-scale, ledger, readme or targets; without one it writes all. The targets, which are of all results, are
-written every time.
+NAME is encoding, stream, training, stages, tiers, models, adoption, sessions, playground, wasm, scale,
+ledger, readme or targets; without one it writes all. The targets, which are of all results, are written every
+time.
 """
 
 from __future__ import annotations
@@ -133,7 +133,6 @@ WRITERS: dict[str, Callable[[], None]] = {
     "adoption": write_adoption,
     "sessions": write_sessions,
     "playground": write_playground,
-    "static-page": write_playground,
     "wasm": write_wasm,
     "scale": write_scale,
     "ledger": write_ledger,

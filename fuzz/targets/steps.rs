@@ -8,11 +8,15 @@ use bytemill::split::Splitter;
 use bytemill::split::chain::{Behavior, GPT2, Pattern, Step};
 use fancy_regex::Regex;
 
+use crate::files::{CJK, QWEN2};
 use crate::input::{Input, floor_char_boundary};
 use crate::support::pieces;
 
 /// Longer texts take the definition too long.
 const LONGEST: usize = 2000;
+
+/// How many of the patterns, the first, are given as texts.
+const TEXTS: usize = 3;
 
 /// Patterns of which native splitters, tables of classes, layers of patterns and automata each run some.
 const PATTERNS: [&str; 16] = [
@@ -28,10 +32,10 @@ const PATTERNS: [&str; 16] = [
     r"[^\s\p{L}\p{N}]+",
     r"'s|'t|'re|'ve|'m|'ll|'d|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+",
     GPT2,
-    r"[一-龥぀-ゟ゠-ヿ]+",
+    CJK,
     r"\s+(?!\S)|\s+",
     r"a+b|b",
-    r"(?i:'s|'t)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    QWEN2,
 ];
 
 static REGEXES: LazyLock<[Regex; PATTERNS.len()]> =
@@ -65,8 +69,7 @@ impl Split {
     fn step(self) -> Step {
         let pattern = PATTERNS[self.pattern].to_owned();
         Step::Split {
-            // Some of them are texts, too.
-            pattern: if self.pattern < 3 {
+            pattern: if self.pattern < TEXTS {
                 Pattern::Text(pattern)
             } else {
                 Pattern::Regex(pattern)

@@ -35,6 +35,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import tiktoken
+import tokenizers
 
 import bytemill
 from bytemill.cli.comparing import Comparison
@@ -206,8 +207,6 @@ def normalized(other: Engine) -> Engine:
     Qwen's program has the normal form of the Python that it runs on. That of `tokenizers`, of Unicode 9,
     differs for newer characters only.
     """
-    import tokenizers
-
     form = tokenizers.normalizers.NFC()
 
     def spans(text: str) -> Spans:

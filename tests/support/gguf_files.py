@@ -14,7 +14,6 @@ from support import sentencepiece
 from support.open_models import ROWS
 
 __all__ = [
-    "CONTROL",
     "FAMILIES",
     "UNKNOWN",
     "UNUSED",

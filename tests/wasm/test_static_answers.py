@@ -33,6 +33,9 @@ from support.texts import ADVERSARIAL, multilingual, random_unicode
 FOLDER = Path(os.environ.get("BYTEMILL_STATIC_PLAYGROUND", ROOT / "target" / "playground"))
 ASK = ROOT / "wasm" / "node" / "ask.mjs"
 
+# The files of the page are modules, without a package.json that says so.
+NODE = ["node", "--no-warnings", "--experimental-default-type=module"]
+
 
 VOCABULARIES = ["o200k_base", "cl100k_base", "r50k_base", "p50k_base"]
 
@@ -42,8 +45,9 @@ class Node:
 
     def __init__(self) -> None:
         """Starts it."""
-        command = ["node", "--no-warnings", "--experimental-default-type=module", str(ASK), str(FOLDER)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(
+            [*NODE, str(ASK), str(FOLDER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
 
     def ask(self, name: str, *given: Any) -> Any:
         """Returns an answer, as JSON has it."""
@@ -349,7 +353,7 @@ def test_a_table_that_was_changed_is_refused(tmp_path: Path) -> None:
         if path.suffix == ".merges":
             contents = contents[:-1] + bytes([contents[-1] ^ 1])
         (tmp_path / path.name).write_bytes(contents)
-    command = ["node", "--no-warnings", "--experimental-default-type=module", str(ASK), str(tmp_path)]
+    command = [*NODE, str(ASK), str(tmp_path)]
     request = json.dumps({"name": "sha256", "given": ["gpt2", "text", ["a"]]}).encode()
     done = subprocess.run(command, input=request, capture_output=True, check=True)
     assert "did not arrive as it was built" in json.loads(done.stdout)["refused"]["error"]
@@ -366,14 +370,7 @@ console.log(JSON.stringify(found));
 
 def test_hashes_are_those_of_hashlib_with_and_without_the_browser() -> None:
     script = HASH.replace("%s", (FOLDER / "sha256.js").as_uri())
-    command = [
-        "node",
-        "--no-warnings",
-        "--experimental-default-type=module",
-        "--input-type=module",
-        "-e",
-        script,
-    ]
+    command = [*NODE, "--input-type=module", "-e", script]
     found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     texts = [bytes(i * i % 251 for i in range(size)) for size in [*range(200), 100_000]]
     assert found == [[hashlib.sha256(text).hexdigest()] * 2 for text in texts]

@@ -23,7 +23,7 @@ const hex = (numbers, digits) => numbers.map((number) => number.toString(16).pad
  * @param {Uint8Array} bytes
  */
 export async function sha256(bytes) {
-	// Pages that come from another machine without TLS have none. In script, the first 0.9 MB took 40 to 170 ms.
+	// The browser is faster. Pages that come from another machine without TLS do not have it.
 	if (!globalThis.crypto?.subtle) return sha256InScript(bytes);
 	return hex([...new Uint8Array(await crypto.subtle.digest("SHA-256", /** @type {Uint8Array<ArrayBuffer>} */ (bytes)))], 2);
 }

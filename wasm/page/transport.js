@@ -20,31 +20,14 @@ export class Unreachable extends Error {}
 /** @type {Map<number, {resolve: (answer: any) => void, reject: (error: Error) => void}>} */
 const waiting = new Map();
 
-/** @type {Map<string | null, Promise<ArrayBuffer | null>>} files that the page preloads, each until the worker asks for it */
-const early = new Map(
-	Array.from(
-		/** @type {NodeListOf<HTMLLinkElement>} */ (document.querySelectorAll("link[as=fetch]")),
-		(link) => [link.getAttribute("href"), load(link.href)],
-	),
-);
-
 /**
- * Returns a file; null if it cannot be loaded.
- * @param {string | URL} url
- */
-function load(url) {
-	return fetch(url).then((response) => response.ok ? response.arrayBuffer() : null).catch(() => null);
-}
-
-/**
- * Sends a file to the worker.
+ * Sends a file to the worker; null if it cannot be loaded. The page fetches it because only the page gets what it preloads.
  * @param {string} file
  * @param {number} request
  */
 async function send(file, request) {
-	const loaded = early.get(file) ?? load(new URL(file, import.meta.url));
-	early.delete(file);
-	const contents = await loaded;
+	const loaded = fetch(new URL(file, import.meta.url)).then((response) => response.ok ? response.arrayBuffer() : null);
+	const contents = await loaded.catch(() => null);
 	worker.postMessage({ request, contents }, contents ? [contents] : []);
 }
 

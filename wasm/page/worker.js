@@ -9,7 +9,7 @@ const wanted = new Map();
 let requests = 0;
 
 /**
- * Returns a file, which the page fetches: it may have begun before this worker ran.
+ * Returns a file, which the page fetches: it may preload it before this worker runs.
  * @param {string} file
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */

@@ -321,7 +321,7 @@ OUTSIDE = {
     ),
     "surrogate": (
         put("added_tokens", [added(content="\ud800")]),
-        "added_tokens: unexpected end of hex escape at line",
+        "expected JSON: added_tokens: unexpected end of hex escape at line",
     ),
     "id is text": (put("model", "vocab", "!", "5"), 'model.vocab: invalid type: string "5"'),
     "id is a truth": (put("model", "vocab", "!", YES), "model.vocab: invalid type: boolean"),

@@ -57,7 +57,9 @@ def test_trained_models(prefix: bool, tmp_path: Path) -> None:  # noqa: FBT001
     model = sentencepiece.trained(
         size=1000, byte_fallback=True, add_dummy_prefix=prefix, remove_extra_whitespaces=False
     )
-    path = write_pieces(tmp_path / "model.gguf", model, kind="llama")
+    # A file without the entry has the prefix.
+    entries: dict[str, Any] = {} if prefix else {"add_space_prefix": False}
+    path = write(tmp_path / "model.gguf", "llama", columns_of(model), **entries)
     encoding = bytemill.Encoding.from_file(path)
     processor = sentencepiece.processor(model)
     for text in [*TRICKY, *SENTENCES, CODE, *patchworks(7, 300, [])]:
