@@ -6,9 +6,13 @@ use std::fmt::Write;
 use serde::de::{self, DeserializeSeed, MapAccess};
 use serde_json::Value;
 
+use super::added_tokens::{Added, AddedIds, read_added};
+use super::decoder::{DecoderStep, read_decoder};
 use super::json::{At, FileError, LargeFields, Object, Place};
 use super::model::{Decimals, Model, ModelFields, ModelSeed};
-use super::steps::{self, Added, AddedIds, DecoderStep, PreTokenizer, Template};
+use super::normalizer::read_normalizers;
+use super::pre_tokenizer::{PreTokenizer, read_pre_tokenizer};
+use super::template::{Template, read_template};
 use crate::error::VocabularyError;
 use crate::merge::agreement::listed_or_refused;
 use crate::normalize::chain::Step;
@@ -82,14 +86,14 @@ impl<'a> TokenizerFile<'a> {
             .model
             .ok_or_else(|| FileError::new("model", "it is missing"))?;
         let model = Model::new(model)?;
-        let normalizers = steps::normalizers(&root.get("normalizer")?)?;
-        let pre_tokenizer = steps::pre_tokenizer(&root.get("pre_tokenizer")?)?;
-        let decoder = steps::read_decoder(&root.get("decoder")?)?;
-        let template = steps::read_template(&root.get("post_processor")?)?;
+        let normalizers = read_normalizers(&root.get("normalizer")?)?;
+        let pre_tokenizer = read_pre_tokenizer(&root.get("pre_tokenizer")?)?;
+        let decoder = read_decoder(&root.get("decoder")?)?;
+        let template = read_template(&root.get("post_processor")?)?;
         let ids = model.vocabulary.iter().map(|(text, id)| (&**text, *id));
         let ids: HashMap<&str, TokenId> = memory::collect_table(ids);
         let known = (&ids, model.vocabulary.len());
-        let added = steps::read_added(&root.get("added_tokens")?, known, added_ids)?;
+        let added = read_added(&root.get("added_tokens")?, known, added_ids)?;
         Ok(Self {
             model,
             added,
@@ -111,7 +115,7 @@ impl<'a> TokenizerFile<'a> {
 pub fn read_normalizer(contents: &[u8]) -> Result<Vec<Step>, FileError> {
     let value: Value = serde_json::from_slice(contents)
         .map_err(|error| FileError::new("normalizer", error.to_string()))?;
-    steps::normalizers(&At::new(&value, "normalizer"))
+    read_normalizers(&At::new(&value, "normalizer"))
 }
 
 /// The large fields of a file, and those that are left out.
