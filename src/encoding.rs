@@ -1,6 +1,5 @@
 //! A tokenizer in a dozen methods: what programs in Rust use of the library.
 
-use std::error;
 use std::fmt;
 use std::sync::Arc;
 use std::thread;
@@ -325,41 +324,25 @@ impl Session {
 }
 
 /// The reason for which a call failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No published encoding has this name.
+    #[error("unknown encoding {0:?}: expected one of {known}", known = Published::ALL.map(|it| it.name).join(", "))]
     UnknownEncoding(String),
     /// A file is malformed, or does something that is not supported.
+    #[error("{0}")]
     InvalidFile(String),
     /// A pattern does not compile, or can match nothing.
+    #[error("{0}")]
     InvalidPattern(String),
     /// An ID is not that of a token.
+    #[error("no token has the ID {0}")]
     UnknownToken(TokenId),
     /// Anything else, as its message says.
+    #[error("{0}")]
     Other(String),
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownEncoding(name) => {
-                let known = Published::ALL.map(|published| published.name);
-                write!(
-                    f,
-                    "unknown encoding {name:?}: expected one of {}",
-                    known.join(", ")
-                )
-            }
-            Self::InvalidFile(message) | Self::InvalidPattern(message) | Self::Other(message) => {
-                f.write_str(message)
-            }
-            Self::UnknownToken(id) => write!(f, "no token has the ID {id}"),
-        }
-    }
-}
-
-impl error::Error for Error {}
 
 impl From<EncodeError> for Error {
     fn from(error: EncodeError) -> Self {

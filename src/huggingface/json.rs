@@ -1,15 +1,16 @@
 //! Values of JSON with their paths, for messages.
 
 use std::cell::Cell;
-use std::error::Error;
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use thiserror::Error;
 
 /// Why a file cannot be read, and where in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{}: {reason}", if .path.is_empty() { "the whole file" } else { .path })]
 pub struct FileError {
     /// The keys and indices that lead to the value, such as `model.vocab`; empty for the whole file.
     pub path: String,
@@ -26,18 +27,6 @@ impl FileError {
         }
     }
 }
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = match &*self.path {
-            "" => "the whole file",
-            path => path,
-        };
-        write!(f, "{path}: {}", self.reason)
-    }
-}
-
-impl Error for FileError {}
 
 /// The path of the large field that is being read, for messages; empty in between.
 #[derive(Debug, Default)]

@@ -9,8 +9,7 @@ mod model;
 mod spec;
 mod wire;
 
-use std::error::Error;
-use std::fmt;
+use thiserror::Error;
 
 pub use draft::{Draft, DraftPiece};
 pub use model::{Kind, Model, ModelType, Piece};
@@ -20,10 +19,14 @@ use wire::{write_bytes, write_varint};
 // Why bytes are not a `SentencePiece` BPE model.
 
 /// Why bytes are not a `SentencePiece` BPE model, or a draft cannot be written as one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ModelError {
     /// The bytes are no protocol buffers message, or end within one.
+    #[error(
+        "the {message} cannot be read from byte {offset} of the file on: expected a SentencePiece model, \
+         a message of protocol buffers; the file is another one, damaged or cut off, so fetch it again"
+    )]
     Malformed {
         /// The message that cannot be read.
         message: &'static str,
@@ -31,22 +34,34 @@ pub enum ModelError {
         offset: usize,
     },
     /// The file has 2 GiB or more, which no protocol buffers message has.
+    #[error("the file has {0} bytes: expected a SentencePiece model, which has less than 2 GiB")]
     TooLarge(usize),
     /// There are no pieces at all.
+    #[error("the file holds no pieces: expected a SentencePiece model, which lists its vocabulary")]
     NoPieces,
     /// There are pieces and no options of the trainer, which stand behind them.
+    #[error(
+        "the file has pieces and no trainer_spec: expected a whole SentencePiece model, and this one seems to be \
+         cut off behind its pieces"
+    )]
     CutOff,
     /// The piece of this id has a score that is infinite or not a number, in a Unigram model.
+    #[error("piece {0}, {1:?}, has a score that is infinite or not a number: expected a number")]
     NotFinite(usize, String),
     /// The piece of this id is empty.
+    #[error("piece {0} is empty: expected at least one character in each piece")]
     EmptyPiece(usize),
     /// The piece of this id is not UTF-8.
+    #[error("piece {0} is b\"{piece}\": expected UTF-8", piece = .1.escape_ascii())]
     NotUtf8(usize, Vec<u8>),
     /// The piece of this id has this many bytes, more than a piece may have.
+    #[error("piece {0} has {1} bytes: expected less than 8000")]
     LongPiece(usize, usize),
     /// The piece of this id has a NUL character in it.
+    #[error("piece {0} is {1:?}: expected no NUL character in a piece")]
     NulInPiece(usize, String),
     /// Two ids have the same piece.
+    #[error("the piece {piece:?} has two ids, {} and {}: expected one id for each piece", .ids.0, .ids.1)]
     DuplicatePiece {
         /// The piece of both.
         piece: String,
@@ -54,16 +69,30 @@ pub enum ModelError {
         ids: (usize, usize),
     },
     /// Two pieces are of type UNKNOWN.
+    #[error("the pieces {0:?} and {1:?} are both of type UNKNOWN: expected one")]
     TwoUnknown(String, String),
     /// No piece is of type UNKNOWN, and bytes do not stand in for it.
+    #[error(
+        "no piece is of type UNKNOWN: expected one, because byte_fallback is false \
+         and a text may hold characters that no piece has"
+    )]
     NoUnknown,
     /// The piece of this id is of type BYTE and is not written as a byte.
+    #[error("piece {0} is of type BYTE and is written {1:?}: expected \"<0x00>\" to \"<0xFF>\"")]
     NotAByte(usize, String),
     /// The piece is of type BYTE although `byte_fallback` is false.
+    #[error(
+        "piece {0}, {1:?}, is of type BYTE, but byte_fallback is false: \
+         expected byte_fallback to be true, or no pieces of this type"
+    )]
     UnexpectedByte(usize, String),
     /// `byte_fallback` is true, and this byte has no piece.
+    #[error(
+        "byte_fallback is true, but no piece of type BYTE is \"<0x{0:02X}>\": expected all 256 bytes"
+    )]
     MissingByte(u8),
     /// A message has no field of this name.
+    #[error("the {message} has no field {field:?}: expected one of its fields")]
     NoSuchField {
         /// The message.
         message: &'static str,
@@ -71,6 +100,7 @@ pub enum ModelError {
         field: String,
     },
     /// The value of a field is of another type.
+    #[error("the value of {field} is of the wrong type: expected {expected}")]
     WrongValue {
         /// The field.
         field: &'static str,
@@ -78,85 +108,6 @@ pub enum ModelError {
         expected: &'static str,
     },
 }
-
-impl fmt::Display for ModelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed { message, offset } => write!(
-                f,
-                "the {message} cannot be read from byte {offset} of the file on: expected a SentencePiece model, \
-                 a message of protocol buffers; the file is another one, damaged or cut off, so fetch it again"
-            ),
-            Self::TooLarge(bytes) => write!(
-                f,
-                "the file has {bytes} bytes: expected a SentencePiece model, which has less than 2 GiB"
-            ),
-            Self::NoPieces => f.write_str(
-                "the file holds no pieces: expected a SentencePiece model, which lists its vocabulary",
-            ),
-            Self::CutOff => f.write_str(
-                "the file has pieces and no trainer_spec: expected a whole SentencePiece model, and this one seems to be \
-                 cut off behind its pieces",
-            ),
-            Self::NotFinite(id, piece) => write!(
-                f,
-                "piece {id}, {piece:?}, has a score that is infinite or not a number: expected a number"
-            ),
-            Self::EmptyPiece(id) => write!(
-                f,
-                "piece {id} is empty: expected at least one character in each piece"
-            ),
-            Self::NotUtf8(id, piece) => write!(
-                f,
-                "piece {id} is b\"{}\": expected UTF-8",
-                piece.escape_ascii()
-            ),
-            Self::LongPiece(id, bytes) => write!(
-                f,
-                "piece {id} has {bytes} bytes: expected less than 8000"
-            ),
-            Self::NulInPiece(id, piece) => write!(
-                f,
-                "piece {id} is {piece:?}: expected no NUL character in a piece"
-            ),
-            Self::DuplicatePiece { piece, ids } => write!(
-                f,
-                "the piece {piece:?} has two ids, {} and {}: expected one id for each piece",
-                ids.0, ids.1
-            ),
-            Self::TwoUnknown(first, second) => write!(
-                f,
-                "the pieces {first:?} and {second:?} are both of type UNKNOWN: expected one"
-            ),
-            Self::NoUnknown => f.write_str(
-                "no piece is of type UNKNOWN: expected one, because byte_fallback is false \
-                 and a text may hold characters that no piece has",
-            ),
-            Self::NotAByte(id, piece) => write!(
-                f,
-                "piece {id} is of type BYTE and is written {piece:?}: expected \"<0x00>\" to \"<0xFF>\""
-            ),
-            Self::UnexpectedByte(id, piece) => write!(
-                f,
-                "piece {id}, {piece:?}, is of type BYTE, but byte_fallback is false: \
-                 expected byte_fallback to be true, or no pieces of this type"
-            ),
-            Self::MissingByte(byte) => write!(
-                f,
-                "byte_fallback is true, but no piece of type BYTE is \"<0x{byte:02X}>\": expected all 256 bytes"
-            ),
-            Self::NoSuchField { message, field } => write!(
-                f,
-                "the {message} has no field {field:?}: expected one of its fields"
-            ),
-            Self::WrongValue { field, expected } => {
-                write!(f, "the value of {field} is of the wrong type: expected {expected}")
-            }
-        }
-    }
-}
-
-impl Error for ModelError {}
 
 // The message that says the parts of an encoded or decoded text.
 

@@ -1,10 +1,10 @@
 //! From texts to counted words.
 
-use std::error::Error;
-use std::{fmt, str};
+use std::str;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr, memchr_iter};
+use thiserror::Error;
 
 use super::words::{Buffer, SentenceWords, Words};
 use super::words::{WordRules, for_each_between};
@@ -37,52 +37,28 @@ struct Sentence<'a> {
 }
 
 /// Why reading sentences stopped.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum SentenceError {
     /// A line has no count, or more than a text and a count.
+    #[error("Input format must be: word <tab> freq. {}", String::from_utf8_lossy(.0))]
     Fields(Vec<u8>),
     /// A count is no number from 1 on.
+    #[error(
+        "Could not parse the frequency: expected a number from 1 on behind the tab, got {:?}",
+        String::from_utf8_lossy(.0)
+    )]
     Count(Vec<u8>),
     /// Too many protected strings.
+    #[error("{0} control and user-defined symbols take too much memory: expected fewer")]
     TooManySymbols(usize),
     /// No sentence has a character.
+    #[error(
+        "expected sentences to train on, got none with a character that is left once they are normalized"
+    )]
     NoText,
     /// As in all training.
-    Train(TrainError),
-}
-
-impl fmt::Display for SentenceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fields(line) => write!(
-                f,
-                "Input format must be: word <tab> freq. {}",
-                String::from_utf8_lossy(line)
-            ),
-            Self::Count(line) => write!(
-                f,
-                "Could not parse the frequency: expected a number from 1 on behind the tab, got {:?}",
-                String::from_utf8_lossy(line)
-            ),
-            Self::TooManySymbols(number) => write!(
-                f,
-                "{number} control and user-defined symbols take too much memory: expected fewer"
-            ),
-            Self::NoText => write!(
-                f,
-                "expected sentences to train on, got none with a character that is left once they are normalized"
-            ),
-            Self::Train(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Error for SentenceError {}
-
-impl From<TrainError> for SentenceError {
-    fn from(error: TrainError) -> Self {
-        Self::Train(error)
-    }
+    #[error(transparent)]
+    Train(#[from] TrainError),
 }
 
 impl From<Interrupted> for SentenceError {
