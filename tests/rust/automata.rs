@@ -36,7 +36,7 @@ const ATOMS: [&str; 22] = [
 const QUANTIFIERS: [&str; 14] = [
     "", "", "", "", "+", "*", "?", "{2}", "{1,2}", "{1,3}", "+?", "??", "++", "*+",
 ];
-const ASSERTIONS: [&str; 12] = [
+const ASSERTIONS: [&str; 15] = [
     r"\b",
     r"\B",
     "$",
@@ -49,6 +49,9 @@ const ASSERTIONS: [&str; 12] = [
     "(?<!b)",
     "(?!ab)",
     r"(?=\d{2}*b)",
+    r"(?=(?:\d\d)*\b)",
+    r"(?!a*(?!b) )",
+    r"(?=\bs?\B)",
 ];
 
 /// Parts of texts.
@@ -283,4 +286,33 @@ fn cuts_of_random_patterns() {
         }
         Err(wrong) => panic!("{wrong}"),
     }
+}
+
+/// Command R's pre-tokenizer, which counts digits from the right: so it looks ahead to the end of a number.
+#[test]
+fn cuts_where_digits_are_counted_from_the_right() -> TestResult {
+    let step = |pattern: &str| Step::Split {
+        pattern: Pattern::Regex(pattern.to_owned()),
+        behavior: Behavior::Isolated,
+        invert: false,
+    };
+    let splitter = Splitter::from_chain(&[step(r"\d{1,3}(?=(?:\d{3})*\b)"), step(O200K)])?;
+    let cuts: Vec<usize> = splitter.cuts("ab 1234567 cd, x", 0..16).collect();
+    assert_eq!(cuts, [2, 13, 14]);
+    let symbols = ["a", "B", "1", "٣", " ", "_", ".", "\n", "中", "\u{301}"];
+    let mut texts = vec![String::new()];
+    let mut cuts = 0;
+    for _ in 0..4 {
+        let longer = |text: &String| symbols.map(|symbol| format!("{text}{symbol}"));
+        texts = texts.iter().flat_map(longer).collect();
+        for text in &texts {
+            cuts += try_cuts(&splitter, text)?;
+        }
+    }
+    let mut random = Random::new(4);
+    for text in self::texts(&mut random, &["a", "1", "22", " ", "333", "_"], 2_000, 12) {
+        cuts += try_cuts(&splitter, &text)?;
+    }
+    assert!(cuts > 5_000, "only {cuts} cuts");
+    Ok(())
 }

@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 pub(super) use apart::Beside;
+use apart::Relations;
 use cells::Cells;
 use program::Program;
 use scan::{Transition, transitions};
@@ -96,7 +97,7 @@ pub(crate) struct Automaton {
     needed: [bool; 256],
     ahead: Vec<Automaton>,
     /// The relations of cells beside each other, once they are needed.
-    beside: OnceLock<Vec<Beside>>,
+    beside: OnceLock<Relations>,
 }
 
 impl Automaton {
