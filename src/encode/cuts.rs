@@ -55,8 +55,8 @@ impl Encoder {
     /// Returns whether texts may have [cuts](Self::cuts) at all. Without them, a session encodes a text anew with every
     /// change, and a stream holds it to its end.
     pub fn has_cuts(&self) -> bool {
-        // Letters of both cases, numbers and others, each before blanks.
-        let sample = "a b, 1 c. E\nF G";
+        // Letters of both cases, numbers and others, each before blanks; and texts without blanks.
+        let sample = "a b, 1 c. E\nF G 漢字、かな。한국어 ไทย";
         self.cuts(sample, 0..sample.len()).next().is_some()
     }
 

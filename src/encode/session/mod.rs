@@ -68,12 +68,23 @@ struct Rules {
     policy: Policy,
     /// Bytes of a segment, at least.
     segment: usize,
+    /// Whether [cuts](Encoder::cuts) are searched for.
+    has_cuts: bool,
 }
 
 impl Rules {
     fn cuts<'a>(&'a self, text: &'a str, range: Range<usize>) -> impl Iterator<Item = usize> {
-        self.encoder
-            .cuts_under(text, range, &self.policy.disallowed)
+        let cuts = self
+            .has_cuts
+            .then(|| (self.encoder).cuts_under(text, range, &self.policy.disallowed));
+        cuts.into_iter().flatten()
+    }
+
+    /// Returns the last of the [cuts](Self::cuts) behind `from`.
+    fn last_cut(&self, text: &str, from: usize) -> Option<usize> {
+        let disallowed = &self.policy.disallowed;
+        let found = || self.encoder.last_cut(text, from, disallowed);
+        self.has_cuts.then(found)?
     }
 
     /// Returns an error if a text, before which some characters stand, has a disallowed string.
@@ -135,6 +146,7 @@ impl Session {
     pub fn with_segments_of(segment: usize, encoder: Arc<Encoder>, policy: Policy) -> Self {
         Self {
             rules: Arc::new(Rules {
+                has_cuts: encoder.has_cuts(),
                 encoder,
                 policy,
                 segment,

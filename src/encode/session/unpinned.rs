@@ -194,13 +194,14 @@ impl Unpinned {
                 encoder.append(workspace, passage, allowed, ids, usize::MAX)
             };
             let (mut closed, mut start) = (Vec::new(), 0);
+            let (mut is_encoded, mut may_have_seams) = (false, encoder.has_seams());
             let mut close = |text: &str, ids: &[TokenId], border: Border| {
                 closed.with_room(1).push(Sized::new(text, ids, border));
             };
             while start + segment < text.len() {
                 let cut = rules.cuts(text, start + segment..text.len()).next();
                 let end = cut.unwrap_or(text.len());
-                let is_run = end - start >= RUN * segment && encoder.has_seams();
+                let is_run = end - start >= RUN * segment && may_have_seams;
                 if cut.is_none() && !is_run {
                     break;
                 }
@@ -219,23 +220,31 @@ impl Unpinned {
                     }
                 }
                 if cut.is_none() {
+                    // Those behind the last seam, or of all of it, are known.
+                    ids.drain(..known);
+                    (is_encoded, may_have_seams) = (true, known > 0);
                     break;
                 }
                 close(&text[start..end], &ids[known..], border);
                 (start, border) = (end, Border::Cut);
             }
-            ids.clear();
+            let mut cut = start;
+            let mut mark = Size::default();
+            if !is_encoded {
+                ids.clear();
+                if is_end && let Some(last) = rules.last_cut(text, start) {
+                    append(start..last, &mut ids)?;
+                    mark = Size::of(&text[start..last], &ids);
+                    cut = last;
+                }
+                append(cut..text.len(), &mut ids)?;
+            }
             if !is_end {
-                append(start..text.len(), &mut ids)?;
                 close(&text[start..], &ids, border);
                 return Ok(Fresh { closed, tail: None });
             }
-            let cut = encoder.last_cut(text, start, disallowed).unwrap_or(start);
-            append(start..cut, &mut ids)?;
-            let mut mark = Size::of(&text[start..cut], &ids);
-            append(cut..text.len(), &mut ids)?;
             let mut marked = Border::Cut;
-            if text.len() - cut > FAR && encoder.has_seams() {
+            if text.len() - cut > FAR && may_have_seams {
                 let (run, behind) = (&text[cut..], &ids[mark.ids..]);
                 // A change of the text behind a seam changes few tokens behind it.
                 let most = behind.len().saturating_sub(KEPT);

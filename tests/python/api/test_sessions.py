@@ -277,11 +277,9 @@ def test_the_end_of_a_text_that_is_refused() -> None:
 
 
 def test_the_families_without_cuts() -> None:
-    # Digits that are looked at to their end, a blank that becomes a mark, sums of scores that run through
-    # a text, and vocabularies in which the letters of the sample are unknown.
+    # Blanks that are stripped at the end, sums of scores that run through a text, and vocabularies in which
+    # the letters of the sample are unknown.
     assert [name for name in LOADED if not encoding_of(name).session().is_incremental] == [
-        "cohere-2",
-        "trinity",
         "camembert",
         "ruri",
         "llm-jp",
