@@ -124,12 +124,7 @@ class Value:
             yield Value(element, self.source, f"{self.path}[{i}]")
 
     def ids(self) -> dict[str, int]:
-        """Returns texts and their IDs, of an object, or of a list of texts and scores.
-
-        Several texts of an object may have the same ID. Of equal texts in a list, the last counts.
-        """
-        if isinstance(self.contents, list):
-            return {pair.list()[0]: i for i, pair in enumerate(self)}
+        """Returns the texts of an object and their IDs, of which several may be the same."""
         entries = self.object()
         for key, token_id in entries.items():
             self._check_text(key)

@@ -55,7 +55,13 @@ class Parts(NamedTuple):
         except VocabularyError as error:
             file["post_processor"].refuse(str(error))
         chain = normalizer_of(file["normalizer"])
-        return cls(file, file["model"]["vocab"].ids(), chain, processor, frames)
+        vocabulary = file["model"]["vocab"]
+        if isinstance(vocabulary.contents, list):
+            # Of texts and scores, which the encoding has been made of. Of equal texts, the last one counts.
+            ids = {text: place for place, (text, _) in enumerate(vocabulary.contents)}
+        else:
+            ids = vocabulary.ids()
+        return cls(file, ids, chain, processor, frames)
 
     def read(self, tokens: Iterable[AddedToken]) -> AddedTokens:
         """Returns added tokens as they are numbered when a file is read that lists them in this order."""

@@ -741,6 +741,11 @@ MALFORMED_VERSION_1 = {
     "id twice": (lambda file: file["tokens"].update({"enp6eno=": 0}), "have the same id 0"),
     "id is text": (lambda file: file["tokens"].update({"AA==": "0"}), "tokens['AA==']: expected an integer"),
     "no tokens": (lambda file: file.pop("tokens"), "tokens: expected an object, got None"),
+    "tokens in a list": (lambda file: file.update(tokens=[["AA==", 0]]), "tokens: expected an object, got "),
+    "special tokens in a list": (
+        lambda file: file.update(special_tokens=[[]]),
+        "special_tokens: expected an object, got a list [[]]",
+    ),
     "empty special token": (lambda file: file["special_tokens"].update({"": 999}), "sha256: expected "),
 }
 
