@@ -1,4 +1,4 @@
-//! What a step of a normalizer, pre-tokenizer or decoder looks for.
+//! Patterns of normalizers, pre-tokenizers and decoders, and their limits.
 
 use super::json::{At, FileError};
 use crate::split::chain::Pattern;

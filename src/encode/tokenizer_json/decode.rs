@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use super::Names;
 use super::text_steps::{Text, TextSteps, byte_named};
@@ -14,6 +15,7 @@ use crate::error::DecodeError;
 use crate::huggingface::{DecoderStep, TokenizerFile};
 use crate::token::TokenId;
 use crate::util::hash::SeededState;
+use crate::util::lazy::get_or_init_nonblocking;
 use crate::util::memory::{self, Growable, reserve};
 use crate::vocabulary::Vocabulary;
 use crate::vocabulary::byte_alphabet;
@@ -50,10 +52,20 @@ enum Manner {
     },
     /// By the texts of all tokens.
     Texts {
-        texts: HashMap<TokenId, Box<str>, SeededState>,
+        texts: HashMap<TokenId, TokenText, SeededState>,
         /// At the start of a text.
         steps: TextSteps,
+        /// Behind the first token, if each token is decoded by itself.
+        behind: Option<TextSteps>,
     },
+}
+
+/// The text of a token.
+#[derive(Debug)]
+struct TokenText {
+    text: Box<str>,
+    /// The text that it becomes behind other tokens, once asked for.
+    decoded: OnceLock<Box<str>>,
 }
 
 /// Returns the bytes that a token is decoded to, as far as it stands alone.
@@ -110,16 +122,24 @@ impl FileDecoder {
                     stripped: joins_characters(steps).unwrap_or_default(),
                 }
             }
-            steps => Manner::Texts {
-                texts: memory::collect_table(texts().map(|(id, text)| {
-                    reserve::pass();
-                    (id, text.into())
-                })),
-                steps: match steps {
+            steps => {
+                let steps = match steps {
                     Some(steps) => TextSteps::new(steps, ""),
                     None => TextSteps::new(&[], " "),
-                },
-            },
+                };
+                let token = |text: &str| TokenText {
+                    text: text.into(),
+                    decoded: OnceLock::new(),
+                };
+                Manner::Texts {
+                    texts: memory::collect_table(texts().map(|(id, text)| {
+                        reserve::pass();
+                        (id, token(text))
+                    })),
+                    behind: steps.behind_first(),
+                    steps,
+                }
+            }
         };
         let mut added: HashMap<TokenId, Vec<u8>, SeededState> = HashMap::default();
         for (&id, name) in names {
@@ -196,11 +216,51 @@ impl Encoder {
         &self,
         ids: &[TokenId],
     ) -> Option<Result<String, DecodeError>> {
+        if let Manner::Texts {
+            texts,
+            steps,
+            behind: Some(behind),
+        } = &self.file_decoder()?.manner
+        {
+            return Some(self.decode_each(ids, texts, steps, behind));
+        }
         let mut stream = self.text_stream().filter(|_| !self.joins_bytes())?;
         let mut text = String::new();
         let each = |(character, _): (char, _)| text.with_room(character.len_utf8()).push(character);
         let pushed = self.push_ids(&mut stream, ids, true, each);
         Some(pushed.map(|()| text))
+    }
+
+    /// Decodes the first token by its `steps`, and each one behind it by itself.
+    fn decode_each(
+        &self,
+        ids: &[TokenId],
+        texts: &HashMap<TokenId, TokenText, SeededState>,
+        steps: &TextSteps,
+        behind: &TextSteps,
+    ) -> Result<String, DecodeError> {
+        let mut text = String::new();
+        let mut push = |part: &str| text.with_room(part.len()).push_str(part);
+        let (first, rest) = ids.split_at(ids.len().min(1));
+        for &id in first {
+            push(&steps.decoded(&self.text_of(id)?));
+        }
+        for ids in rest.chunks(CHECK_INTERVAL) {
+            checkpoint::pass()?;
+            for &id in ids {
+                if let Some(TokenText { text, decoded }) = texts.get(&id) {
+                    // 10 to 13 ns a token, where the steps take 77 to 216.
+                    let decoded = get_or_init_nonblocking(decoded, || {
+                        reserve::pass();
+                        behind.decoded(text).into()
+                    });
+                    push(decoded);
+                } else {
+                    push(&behind.decoded(&self.text_of(id)?));
+                }
+            }
+        }
+        Ok(text)
     }
 
     /// As [`decode_text`](Self::decode_text), if a decoder does more than to join the bytes of tokens, with the offset of each
@@ -274,7 +334,9 @@ impl Encoder {
     /// The text of a token, as the decoder of a file takes it; the name of a byte for tokens of bytes.
     fn text_of(&self, id: TokenId) -> Result<Cow<'_, str>, DecodeError> {
         let text = match self.file_decoder().map(|decoder| &decoder.manner) {
-            Some(Manner::Texts { texts, .. }) => texts.get(&id).map(|text| Cow::Borrowed(&**text)),
+            Some(Manner::Texts { texts, .. }) => {
+                texts.get(&id).map(|token| Cow::Borrowed(&*token.text))
+            }
             Some(Manner::Characters { byte_tokens, .. }) => match byte_tokens.get(&id) {
                 Some(byte) => Some(Cow::Owned(format!("<0x{byte:02X}>"))),
                 None => Some(String::from_utf8_lossy(self.bytes_of(id)?)),

@@ -71,6 +71,32 @@ impl TextSteps {
         }
     }
 
+    /// Returns the steps behind the first text, if they change each text by itself and hold nothing.
+    pub(super) fn behind_first(&self) -> Option<Self> {
+        let changes_each = |stage: &Stage| {
+            matches!(
+                stage,
+                Stage::Fuse
+                    | Stage::Replace { .. }
+                    | Stage::Strip { .. }
+                    | Stage::Metaspace { .. }
+                    | Stage::WordPiece { .. }
+            )
+        };
+        let mut steps = self.stages.iter().all(changes_each).then(|| self.clone())?;
+        steps.push(vec![Text::default()], false, |_| {});
+        Some(steps)
+    }
+
+    /// Returns what one text becomes.
+    pub(super) fn decoded(&self, text: &str) -> String {
+        let mut decoded = String::new();
+        let texts = vec![Text::new(text, 0)];
+        self.clone()
+            .push(texts, true, |(character, _)| decoded.push(character));
+        decoded
+    }
+
     /// Takes more texts, the last of all if it is the end, and passes the characters that are certain on to `each`.
     pub(super) fn push(
         &mut self,
