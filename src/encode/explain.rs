@@ -78,7 +78,7 @@ impl Encoder {
         Ok(all)
     }
 
-    /// Adds the pieces of a segment; all of it is one if sums run through it.
+    /// Adds the pieces of a segment; all of it is one if sums run through it, or one unknown token may stand for several pieces.
     fn explain_segment(&self, text: &[u8], all: &mut Vec<Explained>) -> Result<(), EncodeError> {
         let mut add = |piece: &[u8]| -> Result<(), EncodeError> {
             let mut tokens = Vec::new();
@@ -96,7 +96,7 @@ impl Encoder {
         let Ok(string) = simdutf8::basic::from_utf8(text) else {
             return add(text);
         };
-        if self.vocabulary.chunks().is_some() {
+        if self.vocabulary.chunks().is_some() || self.fused().is_some() {
             return add(text);
         }
         let (mut chunk, mut pieces) = (Vec::new(), self.splitter.pieces(string));
