@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 RUST = ["encode", "split", "pattern", "decode", "train", "special", "fit", "json", "batch"]
 RUST += ["normalize", "chain", "model", "pieces", "files", "stored", "sentences", "words", "scores"]
-RUST += ["session", "growth", "steps"]
+RUST += ["session", "growth", "steps", "rows"]
 PYTHON = ["loaders", "methods", "trainers"]
 TRIPLE = "x86_64-unknown-linux-gnu"
 

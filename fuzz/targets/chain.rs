@@ -1,10 +1,13 @@
 //! Characters that normal forms change → normalized text with spans: by segments as of the whole text, and a kept text
-//! stays. Maps of characters against their definition.
+//! stays. Maps of characters against their definition, and runs of characters that are replaced against fancy-regex.
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use bytemill::huggingface::read_normalizer;
 use bytemill::normalize::chain::{Chain, Find, Precompiled, Step};
+use fancy_regex::Regex;
+use serde_json::json;
 use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -25,7 +28,10 @@ type Form = fn(&str) -> Vec<(char, isize)>;
 const LONG_CLUSTER: usize = 6;
 
 pub(crate) fn run(mut input: Input) {
-    let which = input.below(6);
+    let which = input.below(7);
+    if which == 6 {
+        return assert_runs(input);
+    }
     if which == 5 {
         let rules = rules(&mut input);
         if !rules.is_empty() {
@@ -75,6 +81,40 @@ pub(crate) fn run(mut input: Input) {
             .normalize(&text, &mut without, None)
             .expect("no regular expression");
         assert_eq!(without, out);
+    }
+}
+
+/// Expressions of runs: of one character, of few and of many first bytes, with a least length.
+const RUNS: [&str; 7] = [
+    " +",
+    " {2,}",
+    r"\s+",
+    r"[\s\p{Mn}]+",
+    "[a-c\u{301}]{3,}",
+    r"\P{L}+",
+    "[\u{1100}-\u{11FF} ]{2,}",
+];
+
+/// Compares the replacement of runs with that by fancy-regex.
+fn assert_runs(mut input: Input) {
+    let expression = input.pick(&RUNS);
+    let content = input.pick(&["", " ", "\u{2581}", "  ab"]);
+    let regex = Regex::new(expression).expect("a regular expression");
+    let pattern = json!({"type": "Replace", "pattern": {"Regex": expression}, "content": content});
+    let steps = read_normalizer(pattern.to_string().as_bytes()).expect("a normalizer");
+    let chain = Chain::new(steps).expect("no step is empty");
+    for text in texts(input) {
+        let expected = regex.replace_all(&text, content);
+        let (mut out, mut spans) = (String::new(), Vec::new());
+        chain
+            .normalize(&text, &mut out, Some(&mut spans))
+            .expect("no backtracking");
+        assert_eq!(out, expected, "{text:?} by {expression}");
+        assert_eq!(spans.len(), out.len());
+        assert!(
+            !chain.keeps(&text) || out == text,
+            "{text:?} by {expression}"
+        );
     }
 }
 

@@ -20,6 +20,7 @@ mod pattern;
 mod pieces;
 #[cfg(test)]
 mod replay;
+mod rows;
 mod scores;
 mod sentences;
 mod session;
@@ -41,7 +42,7 @@ use input::Input;
 type Target = (&'static str, fn(Input));
 
 /// All targets.
-const TARGETS: [Target; 21] = [
+const TARGETS: [Target; 22] = [
     ("encode", encode::run),
     ("split", split::run),
     ("pattern", pattern::run),
@@ -63,6 +64,7 @@ const TARGETS: [Target; 21] = [
     ("session", session::run),
     ("growth", growth::run),
     ("steps", steps::run),
+    ("rows", rows::run),
 ];
 
 /// Runs a target on an input.

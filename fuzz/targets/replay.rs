@@ -42,4 +42,4 @@ macro_rules! replays {
     };
 }
 
-replays! { encode split pattern decode train special fit json batch normalize chain model pieces files stored sentences words scores session growth steps }
+replays! { encode split pattern decode train special fit json batch normalize chain model pieces files stored sentences words scores session growth steps rows }
