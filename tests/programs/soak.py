@@ -74,8 +74,8 @@ class Client:
 
     def slice(self, longest: int = LONGEST) -> str:
         """Returns a random part of the text."""
-        size = int(longest ** self.source.random())
-        start = self.source.randrange(len(self.text) - size)
+        size = int(min(longest, len(self.text)) ** self.source.random())
+        start = self.source.randint(0, len(self.text) - size)
         return self.text[start : start + size]
 
     def batch(self, each: Opened) -> bool:
