@@ -1,15 +1,16 @@
-"""Compares two commits of this library: the ids first, then the time, in fresh processes that alternate.
+"""Compares two commits of this library: ids and texts first, then the time, in processes that alternate.
 
     python benches/harness/two_builds.py BASE [OTHER] --corpus DIR [--models DIR] [--rounds N] [--builds DIR]
         [--output FILE]
 
 Tokenizer files in the folder `--models`, which `--write-models` writes, are measured as well: a
-SentencePiece model, the same model as a tokenizer.json, a model with a map of characters, and chains. OTHER
-is HEAD if it is not given. A commit may name features of the crate, as in `HEAD+stable-abi`. Both are built
-in release mode, each into a folder of its own below `--builds`, where a later call finds them. In each
-round each build runs once for each text, and the order changes from round to round. A figure is the best of
-a few repetitions in one process; ratios are of medians. The exit code is 1 if the builds give other ids, or
-if a row is slower by more than `--tolerance`.
+SentencePiece model, the same model as a tokenizer.json, a model with a map of characters, chains, and files
+whose tokens are decoded, or whose sessions grow, in another way. OTHER is HEAD if it is not given. A commit
+may name features of the crate, as in `HEAD+stable-abi`. Both are built in release mode, each into a folder of
+its own below `--builds`, where a later call finds them. In each round each build runs once for each text, and
+the order changes from round to round. A figure is the best of a few repetitions in one process; ratios are of
+medians. The exit code is 1 if the builds give other ids or texts, or if a row is slower by more than
+`--tolerance`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ENCODINGS = ("cl100k_base", "o200k_base")
 DOCUMENT = 4096
 SHORT = 100
+# Characters of the text to which a session appends.
+GROWN = 100_000
 TRAINED = 20_000
 
 T = TypeVar("T")
@@ -60,6 +63,7 @@ def write_models(folder: Path, text: Path) -> None:
     sys.path[:0] = [str(ROOT / part) for part in ("benches", "tests")]
     import bytemill
     from harness.model_files import GENERAL, NATIVE, write_chain, write_sentencepiece
+    from support.open_models import file_of
 
     folder.mkdir(parents=True, exist_ok=True)
     files = write_sentencepiece(folder)
@@ -69,6 +73,8 @@ def write_models(folder: Path, text: Path) -> None:
         (folder / name).mkdir(exist_ok=True)
         written = write_chain(*(NATIVE | GENERAL)[name], folder / name)
         shutil.copy(written["tokenizers"], folder / f"{name}.json")
+    for name in ("bert-uncased", "xlm-roberta", "camembert", "cohere-2", "llm-jp"):
+        (folder / f"{name}.json").write_bytes(file_of(name))
     trained = bytemill.train([text.read_text(encoding="utf-8")], 8000, kind="sentencepiece")
     trained.save_sentencepiece(folder / "nfkc.model")
 
@@ -88,7 +94,9 @@ def measure(path: Path, *, trains: bool, models: Path | None) -> dict[str, Any]:
     for name, encoding in [*((name, bytemill.get_encoding(name)) for name in ENCODINGS), *loaded]:
         ids = encoding.encode_to_numpy(text)
         listed = ids.tolist()
-        digest.update(ids.tobytes())
+        session = encoding.session()
+        session.append(text[:GROWN])
+        digest.update(ids.tobytes() + encoding.decode(listed).encode() + repr(session.tolist()).encode())
 
         def cold(encoding: bytemill.Encoding = encoding) -> None:
             encoding.clear_cache()
@@ -115,6 +123,7 @@ def measure(path: Path, *, trains: bool, models: Path | None) -> dict[str, Any]:
             ),
             "decode an array": (5, lambda e=encoding, i=ids: e.decode(i)),  # type: ignore[misc]
             "decode a list": (3, lambda e=encoding, i=listed: e.decode(i)),  # type: ignore[misc]
+            "append to a session": (9, lambda s=session: s.append(" and")),  # type: ignore[misc]
         }
         for row, (repetitions, work) in rows.items():
             seconds[f"{row}, {name}"] = best(repetitions, work)
