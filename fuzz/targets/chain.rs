@@ -52,11 +52,7 @@ pub(crate) fn run(mut input: Input) {
     };
     let chain = Chain::new(steps).expect("no step is empty");
     for text in texts(input) {
-        let (mut out, mut spans) = (String::new(), Vec::new());
-        chain
-            .normalize(&text, &mut out, Some(&mut spans))
-            .expect("no regular expression");
-        assert_eq!(spans.len(), out.len());
+        let (out, spans) = normalized(&chain, &text);
         let characters: Vec<Range<usize>> = text
             .char_indices()
             .map(|(at, c)| at..at + c.len_utf8())
@@ -84,7 +80,17 @@ pub(crate) fn run(mut input: Input) {
     }
 }
 
-/// Expressions of runs: of one character, of few and of many first bytes, with a least length.
+/// Returns the normalized text, with the span of each byte.
+fn normalized(chain: &Chain, text: &str) -> (String, Vec<Range<usize>>) {
+    let (mut out, mut spans) = (String::new(), Vec::new());
+    chain
+        .normalize(text, &mut out, Some(&mut spans))
+        .expect("no step backtracks");
+    assert_eq!(spans.len(), out.len());
+    (out, spans)
+}
+
+/// Expressions that match runs: of one character or of classes with few or many first bytes, some of a minimum length.
 const RUNS: [&str; 7] = [
     " +",
     " {2,}",
@@ -105,12 +111,8 @@ fn assert_runs(mut input: Input) {
     let chain = Chain::new(steps).expect("no step is empty");
     for text in texts(input) {
         let expected = regex.replace_all(&text, content);
-        let (mut out, mut spans) = (String::new(), Vec::new());
-        chain
-            .normalize(&text, &mut out, Some(&mut spans))
-            .expect("no backtracking");
+        let (out, _) = normalized(&chain, &text);
         assert_eq!(out, expected, "{text:?} by {expression}");
-        assert_eq!(spans.len(), out.len());
         assert!(
             !chain.keeps(&text) || out == text,
             "{text:?} by {expression}"
@@ -128,12 +130,8 @@ fn assert_maps(rules: &Rules, input: Input) {
             .map(|&byte| PARTS[usize::from(byte) % PARTS.len()])
             .collect();
         let expected = mapped(rules, &text);
-        let (mut out, mut spans) = (String::new(), Vec::new());
-        chain
-            .normalize(&text, &mut out, Some(&mut spans))
-            .expect("no regular expression");
+        let (out, _) = normalized(&chain, &text);
         assert_eq!(out, expected, "{text:?} by {rules:?}");
-        assert_eq!(spans.len(), out.len());
         assert!(!chain.keeps(&text) || out == text, "{text:?} by {rules:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! Texts → rows of one length with the columns beside them, against the ids of each text; texts → words with their tokens,
-//! which joined are these ids.
+//! Padded batches with all their columns, against rows built from the ids of each text. Explained words, whose tokens joined
+//! are these ids.
 
 use bytemill::encode::Encoder;
 use bytemill::encode::batch::Batch;
