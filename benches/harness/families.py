@@ -27,7 +27,8 @@ from harness import record
 from harness.corpora import read_texts
 from harness.engines import installed
 from harness.model_files import VOCABULARY, Files, write_chain, write_sentencepiece
-from harness.models import CANDIDATE_VERSION, SUITE, Cell, Model, measure
+from harness.model_tasks import SUITE
+from harness.models import CANDIDATE_VERSION, Cell, Model, measure
 from harness.suites import CANDIDATE, OURS
 from harness.vocabularies import tokenizer_json
 from report import families as report

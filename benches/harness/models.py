@@ -3,46 +3,38 @@
     python -m benches models --corpus DIR
 
 Each run is a fresh process that loads a file and encodes the documents of one text, one call for each: the
-first pass is text that the process has never seen, **cold**; the passes after it are **warm**. Processes take
-turns, round after round; a speed is the median of the rounds. The release candidate of `tokenizers` has the
-same name as the released version, so it is installed into a folder of its own.
+first pass is text that the process has never seen, **cold**; the passes after it are **warm**. The ids of
+each document are then decoded to text. Processes take turns, round after round; a speed is the median of the
+rounds. The release candidate of `tokenizers` has the same name as the released version, so it is installed
+into a folder of its own.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from harness import record
-from harness.corpora import cut
+from harness.model_tasks import BATCHES, SUITE
+from harness.processes import WorkerError, run_worker
 from harness.record import Result
-from harness.suites import CANDIDATE, OURS, ROOT, suite
+from harness.suites import CANDIDATE, OURS, ROOT
 from report.judged import Judged, at_least, at_most
 from report.page import between, provenance, times
 
-SUITE = suite("models")
 CANDIDATE_VERSION = "1.0.0rc3"
 STATES = ("cold", "warm")
 CANDIDATE_FOLDER = ROOT / ".venv" / "candidate"
 
-Encode = Callable[[Any], Any]
-
-# Forms of one call for all documents, and their threads.
-BATCHES = {"batch of 1": 1, "batch of 2": 2}
+# How an engine is called if not for the list of each document.
+OTHER_FORMS = {"nanotoken": "batch of 1"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +53,10 @@ class Cell:
         load: Milliseconds until it is ready, in the process that has imported it.
         cold: MB/s over text that the process has not seen.
         warm: MB/s over the same text, seen before.
+        decode: MB/s of the same text, decoded from the ids of each document; `None` where it is not measured.
         ids_equal: Whether the ids are those of the library that the file is made for; `None` if the engine
             reads a `.model` of the same scores, which it adds up in another way.
+        text_equal: The same of the decoded text.
     """
 
     model: str
@@ -75,118 +69,23 @@ class Cell:
     cold: float
     warm: float
     rounds: int
+    decode: float | None = None
     ids_equal: bool | None = None
+    text_equal: bool | None = None
 
 
-# --- In the measured process ---
-def ours(file: str, form: str) -> Encode:
-    """Returns this library's method for a form of result."""
-    encoding = import_module("bytemill").Encoding.from_file(file)
-    # `tokenizers` finds special tokens in every text.
-    special: dict[str, Any] = {"allowed_special": "all"} if encoding.special_tokens_set else {}
-    if form in BATCHES:
-        return partial(encoding.encode_batch_to_numpy, num_threads=BATCHES[form], **special)
-    if special:
-        return partial(encoding.encode_to_numpy if form == "array" else encoding.encode, **special)
-    method: Encode = encoding.encode_to_numpy if form == "array" else encoding.encode_ordinary
-    return method
-
-
-def sentencepiece(file: str, _form: str) -> Encode:
-    """Returns the method of `sentencepiece`."""
-    encode: Encode = import_module("sentencepiece").SentencePieceProcessor(model_file=file).encode
-    return encode
-
-
-def tokenizers(file: str, _form: str) -> Encode:
-    """Returns the method of `tokenizers`, with its ids read."""
-    encode = import_module("tokenizers").Tokenizer.from_file(file).encode
-    return lambda text: encode(text, add_special_tokens=False).ids
-
-
-def nanotoken(file: str, _form: str) -> Encode:
-    """Returns the method of `nanotoken` for all documents, on one thread."""
-    encode = import_module("nanotoken").Tokenizer(file).encode_batch
-
-    def flat(texts: Any) -> Any:
-        batch = encode(texts, add_special_tokens=False, parallel=False)
-        return batch.ids, batch.offsets
-
-    return flat
-
-
-LOADERS = {
-    OURS: ours,
-    "sentencepiece": sentencepiece,
-    "tokenizers": tokenizers,
-    CANDIDATE: tokenizers,
-    "nanotoken": nanotoken,
-}
-
-# How an engine is called if not for the list of each document.
-OTHER_FORMS = {"nanotoken": "batch of 1"}
-
-
-def serve(engine: str, file: str, form: str, text: str) -> dict[str, Any]:
-    """Measures one engine in this process, and returns milliseconds, MB/s and a digest of all ids."""
-    documents = cut(Path(text).read_text(encoding="utf-8"), SUITE["document_bytes"])
-    size = sum(len(document.encode()) for document in documents)
-    import_module({OURS: "bytemill", CANDIDATE: "tokenizers"}.get(engine, engine))
-    start = perf_counter()
-    encode = LOADERS[engine](file, form)
-    load = perf_counter() - start
-    sentence = "The first call may build what the others use."
-    encode([sentence] if form in BATCHES else sentence)
-
-    def a_pass() -> tuple[float, Any]:
-        start = perf_counter()
-        ids = encode(documents) if form in BATCHES else [encode(document) for document in documents]
-        return perf_counter() - start, ids
-
-    cold, ids = a_pass()
-    if form in BATCHES:
-        flat, offsets = ids
-        ids = [flat[start:end] for start, end in pairwise(offsets)]
-    digest = hashlib.sha256()
-    for each in ids:
-        digest.update(json.dumps(each if isinstance(each, list) else each.tolist()).encode())
-    del ids
-    # Slow engines need no second pass to be compared with.
-    passes = SUITE["passes"] if cold < SUITE["slow_seconds"] else 1
-    warm = statistics.median(a_pass()[0] for _ in range(passes))
-    return {
-        "load": load * 1e3,
-        "cold": size / cold / 1e6,
-        "warm": size / warm / 1e6,
-        "bytes": size,
-        "digest": digest.hexdigest(),
-    }
-
-
-# --- In the process that compares ---
-class EngineError(Exception):
-    """An engine failed; the message has its output."""
-
-
-def run(task: Sequence[str], engine: str) -> dict[str, Any]:
-    """Runs `serve` in a fresh process; `EngineError` if it fails."""
-    folders = [str(ROOT / "benches"), str(ROOT / "tests")]
-    if engine == CANDIDATE:
-        folders.insert(0, str(CANDIDATE_FOLDER))
+def run(engine: str, file: Path, form: str, text: Path) -> dict[str, Any]:
+    """Runs `harness.model_tasks.coding` in a fresh process; `WorkerError` if it fails."""
+    task = {"task": "coding", "engine": engine, "file": str(file), "form": form, "text": str(text)}
+    folders = [str(CANDIDATE_FOLDER)] if engine == CANDIDATE else []
     environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(folders),
+        "PYTHONPATH": os.pathsep.join([*folders, str(ROOT / "benches"), str(ROOT / "tests")]),
         # One thread each: otherwise NumPy's second thread spins, and so do those of `tokenizers`.
         "OPENBLAS_NUM_THREADS": "1",
         "RAYON_NUM_THREADS": "1",
         "TOKENIZERS_PARALLELISM": "false",
     }
-    command = [sys.executable, "-m", "harness.models", "--serve", *task]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode != 0:
-        raise EngineError(f"{' '.join(task)}:\n{done.stderr}")
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+    return run_worker(task, environment=environment)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,30 +105,34 @@ def measure(model: Model, text: Path, rounds: int, forms: Sequence[str] = FORMS)
     """Measures all engines on one model and text, without the release candidate if that refuses the file."""
     try:
         return measured(model, text, rounds, forms)
-    except EngineError as error:
+    except WorkerError as error:
         rest = {engine: file for engine, file in model.files.items() if engine != CANDIDATE}
         if len(rest) == len(model.files):
             raise
-        reason = str(error).rstrip().rpartition("\n")[2]
-        print(f"{model.name}, without {CANDIDATE}: {reason}", file=sys.stderr, flush=True)
+        print(f"{model.name}, without {CANDIDATE}: {error}", file=sys.stderr, flush=True)
         return measured(replace(model, files=rest), text, rounds, forms)
 
 
 def measured(model: Model, text: Path, rounds: int, forms: Sequence[str]) -> list[Cell]:
-    """Measures all engines on one model and text; `EngineError` if one fails."""
+    """Measures all engines on one model and text; `WorkerError` if one fails."""
     files = model.files
     contenders = [(OURS, form) for form in forms]
     contenders += [(engine, OTHER_FORMS.get(engine, "list")) for engine in files if engine != OURS]
     results: dict[tuple[str, str], list[dict[str, Any]]] = {contender: [] for contender in contenders}
     for _ in range(rounds):
         for engine, form in contenders:
-            task = (engine, str(files[engine]), form, str(text))
-            results[engine, form].append(run(task, engine))
+            results[engine, form].append(run(engine, files[engine], form, text))
     oracle = next(engine for engine in files if engine != OURS)
-    expected = results[oracle, "list"][0]["digest"]
+    expected = results[oracle, "list"][0]
     cells = []
     for (engine, form), figures in results.items():
-        medians = {key: statistics.median(each[key] for each in figures) for key in ("load", *STATES)}
+
+        def equal(what: str, figures: Sequence[Mapping[str, Any]] = figures) -> bool:
+            return all(each[what] == expected[what] for each in figures)
+
+        measures = [key for key in ("load", *STATES, "decode") if key in figures[0]]
+        medians = {key: statistics.median(each[key] for each in figures) for key in measures}
+        comparable = model.kind != "scores" or files[engine] == files[oracle]
         cells.append(
             Cell(
                 model=model.name,
@@ -239,9 +142,8 @@ def measured(model: Model, text: Path, rounds: int, forms: Sequence[str]) -> lis
                 form=form,
                 bytes=figures[0]["bytes"],
                 rounds=rounds,
-                ids_equal=None
-                if model.kind == "scores" and files[engine] != files[oracle]
-                else all(each["digest"] == expected for each in figures),
+                ids_equal=equal("digest") if comparable else None,
+                text_equal=equal("text_digest") if comparable and "decode" in medians else None,
                 **medians,
             )
         )
@@ -256,16 +158,12 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--models", metavar="A,B", type=lambda value: value.split(","), help="only these")
     parser.add_argument("--rounds", type=int, default=3, help="for each figure (default: %(default)s)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the result as JSON")
-    parser.add_argument("--serve", nargs=4, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measures, prints and writes; the exit code is 1 if ids differ."""
+    """Measures, prints and writes; the exit code is 1 if ids or decoded texts differ."""
     options = parse_arguments(arguments)
-    if options.serve is not None:
-        print(json.dumps(serve(*options.serve)))
-        return 0
     from harness import model_files, record
     from harness.corpora import read_texts
     from harness.engines import installed
@@ -293,7 +191,7 @@ def main(arguments: Sequence[str]) -> int:
     print("\n".join(map(str, judged(cells))))
     if options.output is not None:
         record.write(options.output, head, cells=cells)
-    return 1 if any(cell.ids_equal is False for cell in cells) else 0
+    return 1 if any(False in (cell.ids_equal, cell.text_equal) for cell in cells) else 0
 
 
 # The table, targets and page on models' own tokenizer files, from the cells of `harness.models`.
@@ -310,9 +208,10 @@ Each run is a fresh process that loads the file and encodes documents of 4 KB on
 each document; or, as a batch, all in one call to arrays. The first pass is cold: the process has never
 seen the text. Later passes are warm. Processes take turns; figures are medians of the rounds, then of the
 texts. All engines returned the same token IDs, which are compared first. The time of `tokenizers`
-includes reading `.ids`.
+includes reading `.ids`. Decoding turns the token IDs of a document, as a list or an array, back into text, a
+call for each document; the texts are compared as well.
 
-Ratio = bytemill's speed / the engine's, both to lists; above 1x, bytemill is faster."""
+Ratio = bytemill's speed to lists / the engine's speed; above 1x, bytemill is faster."""
 
 CALLED = {"batch of 1": "batch, 1 thread", "batch of 2": "batch, 2 threads"}
 
@@ -324,8 +223,9 @@ def read_result(path: Path) -> tuple[Result, list[Cell]]:
 
 
 def medians(cells: Sequence[Cell]) -> dict[str, float]:
-    """Returns the medians of all texts."""
-    return {key: statistics.median(getattr(each, key) for each in cells) for key in ("load", *STATES)}
+    """Returns the medians of all texts; without "decode" where it was not measured."""
+    measures = ("load", *STATES, *([] if any(each.decode is None for each in cells) else ["decode"]))
+    return {key: statistics.median(getattr(each, key) for each in cells) for key in measures}
 
 
 def groups(cells: Sequence[Cell]) -> dict[tuple[str, str], dict[tuple[str, str], list[Cell]]]:
@@ -339,19 +239,27 @@ def groups(cells: Sequence[Cell]) -> dict[tuple[str, str], dict[tuple[str, str],
 
 def table(cells: Sequence[Cell]) -> str:
     """Returns a Markdown table with a line for each model, engine and form of result."""
-    heads = "model | engine | cold, MB/s | warm, MB/s | load | ratio, cold | ratio, warm"
-    lines = [f"| {heads} |", "|---" * 7 + "|"]
+    heads = "model | engine | cold, MB/s | warm, MB/s | decode, MB/s | load | ratio, cold | ratio, warm"
+    lines = [f"| {heads} | ratio, decode |", "|---" * 9 + "|"]
     for (model, _), contenders in groups(cells).items():
         ours = medians(contenders[OURS, "list"])
         for (engine, form), group in contenders.items():
             own = medians(group)
-            ratios = " | ".join("" if engine == OURS else times(ours[key] / own[key]) for key in STATES)
+            speeds = [f"{own[key]:.1f}" if key in own else "" for key in (*STATES, "decode")]
+            ratios = [
+                times(ours[key] / own[key]) if engine != OURS and key in own and key in ours else ""
+                for key in (*STATES, "decode")
+            ]
             same = " (**ids differ**)" if any(each.ids_equal is False for each in group) else ""
-            contender = f"{engine}, {CALLED.get(form, form)}{same}"
-            lines.append(
-                f"| {model} | {contender} | {own['cold']:.1f} | {own['warm']:.1f} | {own['load']:.0f} ms "
-                f"| {ratios} |"
-            )
+            same += " (**text differs**)" if any(each.text_equal is False for each in group) else ""
+            shown = [
+                model,
+                f"{engine}, {CALLED.get(form, form)}{same}",
+                *speeds,
+                f"{own['load']:.0f} ms",
+                *ratios,
+            ]
+            lines.append(f"| {' | '.join(shown)} |")
             model = ""  # noqa: PLW2901 - once for each model
     return "\n".join(lines)
 

@@ -14,6 +14,7 @@ TASKS = {
     "encoding": "harness.encoding_tasks",
     "loading": "harness.encoding_tasks",
     "growth": "harness.encoding_tasks",
+    "coding": "harness.model_tasks",
     "importing": "harness.encoding_tasks",
     "training": "harness.training_tasks",
     "counting": "harness.training_tasks",

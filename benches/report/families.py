@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
-from harness.models import STATES, SUITE, Cell, groups, medians, read_result
+from harness.model_tasks import SUITE
+from harness.models import STATES, Cell, groups, medians, read_result
 from harness.suites import CANDIDATE, OURS, ROOT
 from report.judged import Judged, at_least
 from report.page import commit_of, times
