@@ -1,4 +1,4 @@
-"""Measures texts that grow: sessions, streams and the cache of prefixes, compared with encoding all.
+"""Measures texts that grow: sessions, streams and the prefix cache, compared with encoding all.
 
     python -m benches sessions --corpus DIR
 
@@ -155,7 +155,7 @@ def files(text: str) -> list[Timing]:
 
 
 def appending(encoding: bytemill.Encoding, text: str) -> float:
-    """Returns the median time of `append` behind a text, of parts of the same, in microseconds."""
+    """Returns the median time of `append` after a text, of parts of the same, in microseconds."""
     session = encoding.session(text, disallowed_special=())
     parts = [text[number * APPENDED :][:APPENDED] for number in range(1_000)]
     spent = median(appended(session, parts), 1_000)
@@ -175,7 +175,7 @@ def runs(encoding: bytemill.Encoding) -> list[Timing]:
     figures = []
     for name, symbols in (("letters", "abcdefghijklmnopqrstuvwxyz"), ("blanks", " ")):
         text = "".join(numbers.choices(symbols, k=LONG))
-        title = f"`append` of {APPENDED} {name}, behind {LONG:,}"
+        title = f"`append` of {APPENDED} {name}, after {LONG:,}"
         spent = appending(encoding, text)
         figures.append(Timing(key=f"run, {name}", title=title, microseconds=spent))
     return figures

@@ -304,7 +304,7 @@ def large_section(result: Result) -> str:
     lines += head(result, f'make bench-scale ARGS="--large {arguments["large"]:g} --corpus PATH..."')
     equal = "equal" if result["all_equal"] else "NOT EQUAL"
     text = (
-        f"{result['large'][0]['bytes'] / GIGA:.1f} GB of JSON lines, a vocabulary of "
+        f"{result['large'][0]['bytes'] / GIGA:.1f} GB of JSON Lines, a vocabulary of "
         f"{arguments['vocab_size']:,} tokens. "
         f"The SHA-256 hashes of counts, vocabulary and token IDs are {equal}."
     )

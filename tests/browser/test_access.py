@@ -81,14 +81,14 @@ def test_m10_the_tree_of_roles(opened: Opened) -> None:
           - radio "text" [checked]
           - radio "allow"
           - radio "error"
-        - checkbox "ids"
+        - checkbox "IDs"
         - checkbox "pieces"
         - button "Options"
         - button "Share"
         - button "Examples"
         - textbox "Text"
         - heading "o200k_base" [level=2]
-        - 'searchbox "Find in tokens: a text, or # and an id"'
+        - 'searchbox "Find in tokens: a text, or # and an ID"'
         - listbox "o200k_base":
           - option "def"
           - option "·f"
@@ -99,10 +99,10 @@ def test_m10_the_tree_of_roles(opened: Opened) -> None:
           - option "·x"
         - region "Token"
         - tablist "Of the text":
-          - tab "Ids" [selected]
+          - tab "IDs" [selected]
           - tab "Statistics"
-        - tabpanel "Ids":
-          - 'textbox "Ids: edit them to decode"'
+        - tabpanel "IDs":
+          - 'textbox "IDs: edit them to decode"'
     """)
 
 

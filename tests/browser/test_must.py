@@ -224,11 +224,11 @@ def test_m7_ids_are_copied_and_decoded(opened: Opened) -> None:
     expect(page.locator("#text")).to_have_value("hello world")
     wait(page, 2)
     page.fill("#ids", "24912 999999 2375")
-    expect(page.locator("#ids-note")).to_contain_text("No token of o200k_base has the id 999999")
+    expect(page.locator("#ids-note")).to_contain_text("No token of o200k_base has the ID 999999")
     assert page.input_value("#ids") == "24912 999999 2375"
     assert page.input_value("#text") == "hello world"
     page.fill("#ids", "71 311")
-    expect(page.locator("#ids-note")).to_contain_text("This text encodes to other ids")
+    expect(page.locator("#ids-note")).to_contain_text("This text encodes to different IDs")
 
 
 def test_m8_two_encodings(opened: Opened) -> None:

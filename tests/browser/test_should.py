@@ -560,7 +560,7 @@ def test_the_way_of_a_text(opened: Opened) -> None:
     page.check("[name=special][value=allow]", force=True)
     page.fill("#text", "hello wörlds<|endoftext|>")
     way = page.locator("#way")
-    expect(way).to_have_text("25 characters1 special token cut outpieces26 bytesmerges6 ids")
+    expect(way).to_have_text("25 characters1 special token cut outpieces26 bytesmerges6 IDs")
     page.uncheck("#show-pieces", force=True)
     stages = way.locator("button").evaluate_all("all => all.map(e => e.dataset.stage)")
     assert stages == ["text", "special", "pieces", "bytes", "merges", "ids"]

@@ -48,8 +48,8 @@ hide:
 
 # Models
 
-`Encoding.from_file` reads a model's own `tokenizer.json` for all families below. bytemill
-downloads nothing: get the file with `hf download Qwen/Qwen3-8B tokenizer.json`, for example, and pass its path.
+`Encoding.from_file` reads a model's own `tokenizer.json` for all families below. bytemill downloads nothing: get the file
+first, for example with `hf download Qwen/Qwen3-8B tokenizer.json`, and pass the model's name or the file's path.
 
 ```py
 encoding = bytemill.Encoding.from_file("tokenizer.json")  # or the folder of the model

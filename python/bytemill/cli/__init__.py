@@ -145,7 +145,7 @@ class Commands(Group):
             code = FAILURE
         except Exception:  # noqa: BLE001 - Python would exit with 1, which is NO
             sys.excepthook(*sys.exc_info())
-            complain("this is a mistake in bytemill: please report it with the lines above")
+            complain("this is a bug in bytemill: please report it with the lines above")
             code = FAILURE
         sys.exit(code if isinstance(code, int) else 0)
 

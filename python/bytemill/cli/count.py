@@ -171,7 +171,7 @@ def by_token(  # noqa: PLR0913 - of the command
 def check_limit(context: click.Context, tokens: int, limit: int | None) -> None:
     """Says so, and exits, if there are more tokens than allowed."""
     if limit is not None and tokens > limit:
-        click.echo(f"bytemill: {tokens:,} tokens are more than {limit:,}", err=True)
+        click.echo(f"bytemill: {tokens:,} tokens exceed the limit of {limit:,}", err=True)
         context.exit(NO)
 
 

@@ -90,9 +90,7 @@ def writer(kind: str, file: IO[bytes], number: str) -> Iterator[Writer]:
     """
     if kind == "npy":
         if not file.seekable():
-            raise click.UsageError(
-                "an array is preceded by its length: give the name of a file by --output, or --format bin"
-            )
+            raise click.UsageError("npy cannot be written to a pipe: pass --output FILE, or use --format bin")
         start = file.tell()
         file.write(header(number, 0))
         yield array_writer(file)
@@ -162,7 +160,7 @@ def array_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
     try:
         shape, _, dtype = readers[npy.read_magic(file)](file)
     except (ValueError, EOFError, KeyError) as error:
-        raise ValueError(f"{name}: expected an array of ids in NumPy's format: {error}") from error
+        raise ValueError(f"{name}: expected an array of token IDs in NumPy's format: {error}") from error
     if len(shape) != 1 or dtype.kind not in "iu":
         raise ValueError(
             f"{name}: expected an array of integers of one dimension, got {dtype} of shape {shape}"
@@ -172,7 +170,7 @@ def array_blocks(name: str, file: IO[bytes]) -> Iterator[Block]:
         count += len(ids)
         yield ids, is_end
     if count != shape[0]:
-        raise ValueError(f"{name}: expected {shape[0]} ids, as its header says, got {count}")
+        raise ValueError(f"{name}: expected {shape[0]} IDs, as its header says, got {count}")
 
 
 def number_blocks(name: str, file: IO[bytes], number: str) -> Iterator[Block]:
@@ -254,7 +252,7 @@ def parse_ids(words: Sequence[bytes]) -> list[int]:
             # Of more digits than `int` takes.
             wrong = max(words, key=len)
     shown = wrong.decode(errors="backslashreplace")
-    raise ValueError(f"expected token ids as decimal numbers, got {shown!r:.60}")
+    raise ValueError(f"expected token IDs as decimal numbers, got {shown!r:.60}")
 
 
 def id_arguments(arguments: Sequence[str]) -> list[int] | None:

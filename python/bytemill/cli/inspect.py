@@ -64,19 +64,19 @@ class Printable(Protocol):
     is_flag=True,
     help="Look for faults of a tokenizer file that loading it does not show; exit with 1 if there are any.",
 )
-@click.option("--id", "token_id", type=TokenId(), metavar="N", help="Describe the token with this id.")
+@click.option("--id", "token_id", type=TokenId(), metavar="N", help="Describe the token with this ID.")
 @click.option(
     "--ids",
     "id_range",
     type=TokenIds(),
     metavar="M-N",
-    help="List the tokens with these ids: id, text, bytes.",
+    help="List the tokens with these IDs: ID, text, bytes.",
 )
 @click.option(
     "--html", type=FileName(), metavar="FILE", help="Write the tokens of TEXT to FILE as a web page."
 )
 @click.option("--merges", is_flag=True, help="Show the merge steps of each piece of TEXT.")
-@click.option("--no-ids", is_flag=True, help="Leave out the ids below the tokens.")
+@click.option("--no-ids", is_flag=True, help="Leave out the IDs below the tokens.")
 @click.option(
     "--colour",
     "--color",
@@ -136,7 +136,7 @@ def inspect_command(  # noqa: C901, PLR0912, PLR0913 - the options of the comman
         (text is not None and file is not None, "TEXT and --file exclude each other"),
         (token_id is not None and id_range is not None, "--id and --ids exclude each other"),
         (is_text and token_id is not None, "TEXT and --id exclude each other"),
-        (is_text and id_range is not None, "TEXT and --ids exclude each other; --no-ids leaves ids out"),
+        (is_text and id_range is not None, "TEXT and --ids exclude each other; --no-ids leaves IDs out"),
         (
             not is_text and (html is not None or merges),
             "--html and --merges show a text: give TEXT, --file, or - for standard input",

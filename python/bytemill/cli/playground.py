@@ -119,7 +119,9 @@ def text_of(argument: str | None) -> str | None:
         if not is_file:
             if is_name(argument):
                 raise FileNotFoundError(
-                    errno.ENOENT, "no such file; a text that looks like a name is read from -", argument
+                    errno.ENOENT,
+                    "no such file; to show this text itself, pass - and pipe the text in",
+                    argument,
                 )
             return argument
         contents, name = path.read_bytes(), argument

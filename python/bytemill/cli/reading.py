@@ -150,8 +150,8 @@ def named_special(where: str) -> Iterator[None]:
         yield
     except DisallowedSpecialTokenError as error:
         raise ValueError(
-            f"{where}: the text holds the special token {error.token!r}: --special text takes it for "
-            "ordinary text, --special allow for the token"
+            f"{where}: the text contains the special token {error.token!r}: --special text treats it as "
+            "ordinary text, --special allow as a special token"
         ) from None
 
 

@@ -58,13 +58,13 @@ PART = re.compile(r"(.+)\.[0-9]{4,}\.txt", re.DOTALL)
     "separators",
     multiple=True,
     metavar="TEXT",
-    help=r"End parts behind TEXT where they can. Repeatable, the best first; \n and \t are escapes.",
+    help=r"End parts after TEXT if possible. Repeatable, in order of preference; \n and \t are escapes.",
 )
 @click.option(
     "--folder",
     type=FileName(),
     metavar="FOLDER",
-    help="Write each part to a file in FOLDER instead of JSON lines: NAME.0001.txt and so on.",
+    help="Write each part to a file in FOLDER instead of JSON Lines: NAME.0001.txt and so on.",
 )
 @encoding_option
 @output_option

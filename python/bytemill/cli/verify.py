@@ -61,10 +61,10 @@ def verify_command(  # noqa: PLR0913 - its options
     sentencepiece gets the model. Special tokens in the files are tokens, but not for sentencepiece. The exit
     code is 1 if IDs differ; the first difference is shown.
 
-    With --ledger, all files are compared, and not only their token IDs; documents of more than 64 KB are
-    compared in parts, which the row counts. Without files, texts are made of
-    samples and of the tokens of ENCODING. The row says what was compared, with which library, and how much
-    differed; of a difference it has the shortest text that was found.
+    --ledger compares all files to the end, and also offsets, decoded text, streams and sessions. Documents of
+    more than 64 KB are compared in parts, and each part counts as a document. Without files, texts are made
+    of samples and of the tokens of ENCODING. The row says what was compared, with which library, and how many
+    documents differ; for a difference, it shows the shortest text that was found.
     """
     if against is None and not with_ledger:
         raise click.UsageError(

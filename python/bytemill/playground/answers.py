@@ -142,7 +142,7 @@ def decode(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
     """Decodes ids that came as 4 bytes each: the text, and those that are not tokens."""
     encoding = chosen(loaded, query)
     if len(body) % 4 or len(body) > 4 * MOST_DECODED:
-        raise Problem(f"expected at most {MOST_DECODED:,} ids of 4 bytes each, got {len(body):,} bytes")
+        raise Problem(f"expected at most {MOST_DECODED:,} IDs of 4 bytes each, got {len(body):,} bytes")
     ids = np.frombuffer(body, np.dtype("<u4")).tolist()
     unknown = list(dict.fromkeys(i for i in ids if not encoding._core_bpe.is_token(i)))  # noqa: SLF001
     known = [i for i in ids if i not in set(unknown)] if unknown else ids
@@ -490,7 +490,7 @@ STAGES = {
         ENCODING.encode,
         "while found := find(text, allowed, start):",
         4,
-        "Special tokens that are allowed are cut out, and become their ids. The text between them is "
+        "Special tokens that are allowed are cut out, and become their IDs. The text between them is "
         "ordinary text.",
     ),
     "pieces": Stage(
@@ -506,13 +506,13 @@ STAGES = {
         reference.merge_steps,
         "_, i = min(mergeable)",
         3,
-        "Of all neighbours that are a token together, those of lowest rank are merged, again and again.",
+        "The two neighbouring parts that form the token of lowest rank are merged, again and again.",
     ),
     "ids": Stage(
         ENCODING.encode_piece,
         "if piece in self.mergeable_ranks:",
         4,
-        "Each part that is left is a token, and its rank is its id. A piece that is a token is taken whole.",
+        "Each part that is left is a token, and its rank is its ID. A piece that is a token is taken whole.",
     ),
     "training": Stage(
         reference.train_steps,

@@ -78,9 +78,9 @@ def test_version() -> None:
         (["count", "-e", "gpt2", "-m", "gpt-4o"], "exclude each other"),
         (
             ["count", "--special", "error"],
-            "standard input: the text holds the special token '<|endoftext|>': --special text",
+            "standard input: the text contains the special token '<|endoftext|>': --special text",
         ),
-        (["decode"], "expected token ids as decimal numbers"),
+        (["decode"], "expected token IDs as decimal numbers"),
     ],
 )
 def test_wrong_use_is_a_message_and_2(args: list[str], said: str) -> None:
@@ -464,14 +464,14 @@ def test_count_says_no_above_the_maximum() -> None:
     assert run("count", "--max", 2, given="hello world").code == 0
     called = run("count", "--max", 1, given="hello world")
     assert (called.code, called.out) == (1, "2\n")
-    assert called.err == "bytemill: 2 tokens are more than 1\n"
+    assert called.err == "bytemill: 2 tokens exceed the limit of 1\n"
 
 
 @pytest.mark.parametrize("call", [["count"], ["encode"], ["inspect", "gpt2", "--file"]])
 def test_a_special_token_that_is_an_error_is_named_with_its_file(call: list[str], text_file: Path) -> None:
     called = run(*call, text_file, "--special", "error")
     assert called.code == 2
-    assert called.err.startswith(f"bytemill: error: {text_file}: the text holds the special token")
+    assert called.err.startswith(f"bytemill: error: {text_file}: the text contains the special token")
 
 
 def test_count_goes_on_after_a_file_that_cannot_be_read(text_file: Path, tmp_path: Path) -> None:

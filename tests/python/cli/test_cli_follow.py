@@ -77,7 +77,7 @@ def test_limits_and_errors(tmp_path: Path) -> None:
     done = run("count", "--follow", "--max", "3", path)
     assert done.code == 1
     assert done.out.strip() == str(tokens(TEXT * 100))
-    assert "tokens are more than 3" in done.err
+    assert "tokens exceed the limit of 3" in done.err
     path.write_bytes(b"a\xff")
     done = run("count", "--follow", path)
     assert (done.code, "is not UTF-8" in done.err) == (2, True)

@@ -136,7 +136,7 @@ def test_ids_in_options_are_digits_of_ascii(wrong: str, tmp_path: Path) -> None:
     ):
         called = run(*call)
         assert called.code == 2
-        assert f"expected token ids as decimal numbers, got {wrong!r}" in called.err
+        assert f"expected token IDs as decimal numbers, got {wrong!r}" in called.err
 
 
 def test_other_digits_are_the_text_of_a_token(tmp_path: Path) -> None:
@@ -180,16 +180,16 @@ def test_a_large_text_in_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "given", "said"),
     [
-        ("ids", b"1 2\n3 x\n", "standard input, line 2: expected token ids as decimal numbers"),
+        ("ids", b"1 2\n3 x\n", "standard input, line 2: expected token IDs as decimal numbers"),
         ("ids", b"99999999", "99999999"),
-        ("ids", b"9" * 5000, "line 1: expected token ids as decimal numbers, got '999"),
+        ("ids", b"9" * 5000, "line 1: expected token IDs as decimal numbers, got '999"),
         *(
-            ("ids", word.encode(), f"line 1: expected token ids as decimal numbers, got {word!r}")
+            ("ids", word.encode(), f"line 1: expected token IDs as decimal numbers, got {word!r}")
             for word in ["-4", "+5", "1_0", "\uff11", "٤", "²", "1.0", "0x1"]
         ),
         ("jsonl", b'{"text": "a"}\n', "line 1: expected a JSON object with the field ids"),
         ("jsonl", b'{"ids": ["a"]}\n', "line 1: expected a list of integers in ids"),
-        ("npy", b"nothing", "expected an array of ids in NumPy's format"),
+        ("npy", b"nothing", "expected an array of token IDs in NumPy's format"),
         ("bin", b"12345", "expected numbers of 4 bytes each, but 1 are left over"),
     ],
 )

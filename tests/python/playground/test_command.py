@@ -71,7 +71,7 @@ def test_text_files_of_the_command(tmp_path: Path) -> None:
     assert text_of(None) is None
     for name in ("nofile.txt", "folder/none.jsonl", "none.md"):
         with pytest.raises(
-            FileNotFoundError, match="no such file; a text that looks like a name is read from -"
+            FileNotFoundError, match="no such file; to show this text itself, pass - and pipe the text in"
         ):
             text_of(name)
     assert text_of("a sentence about none.txt") == "a sentence about none.txt"

@@ -142,10 +142,10 @@ def test_figures_of_the_readme_are_those_of_its_page() -> None:
     (new,) = (value for figure, value in values.items() if figure.startswith("Half a gigabyte"))
     for engine, factor in re.findall(r"([a-z0-9. ]+?) ([\d.]+)x", new):
         stated = f"{float(factor):.0f}" if float(factor) > 2 else factor
-        assert f"{stated} times faster than {engine.strip()}" in readme
+        assert f"{stated} times as fast as {engine.strip()}" in readme
     accelerated = [value.removesuffix("x") for figure, value in values.items() if "accelerated" in figure]
     assert (
-        f"{accelerated[0]} times faster on new text and {accelerated[1]} times faster on text it has seen"
+        f"{accelerated[0]} times as fast on new text and {accelerated[1]} times as fast on text it has seen"
         in readme
     )
     page = (ROOT / "docs" / "benchmarks" / "readme.md").read_text(encoding="utf-8")

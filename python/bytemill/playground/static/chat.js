@@ -6,8 +6,8 @@ import { Pane } from "./pane.js";
 import { transport } from "./transport.js";
 import { Tokens } from "./wire.js";
 
-const FORMATS = { harmony: "Harmony: o200k_harmony", chatml: "ChatML: cl100k_base, ids assumed" };
-const ASSUMED = "The special tokens of ChatML, 100264 to 100266, are not published: these ids are what other tools assume.";
+const FORMATS = { harmony: "Harmony: o200k_harmony", chatml: "ChatML: cl100k_base, IDs assumed" };
+const ASSUMED = "The special tokens of ChatML, 100264 to 100266, are not published: these IDs are what other tools assume.";
 const ROLES = ["system", "developer", "user", "assistant", "tool"];
 const EXAMPLE = [["system", "You answer briefly."], ["user", "What ends here? <|end|>"]];
 

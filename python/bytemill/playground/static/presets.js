@@ -38,7 +38,7 @@ export const PRESETS = [
 		text: "مرحبا بالعالم",
 		encoding: "o200k_base",
 		compare: "cl100k_base",
-		why: "Written from right to left; tokens are in the order of their ids.",
+		why: "Written from right to left; tokens are in the order of their IDs.",
 	},
 	{
 		name: "SolidGoldMagikarp",
@@ -69,7 +69,7 @@ export const PRESETS = [
 		name: "Capital letters",
 		text: "Egg.\nI have an Egg.\negg.\nEGG.",
 		encoding: "gpt2",
-		why: "The ids of a word depend on its case and on what precedes it.",
+		why: "The token IDs of a word depend on its case and on what precedes it.",
 	},
 	{
 		name: "Letters",

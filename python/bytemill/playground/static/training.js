@@ -15,7 +15,7 @@ const SHOWN = 60;
 const KNOWN = "cl100k_base";
 const RULES = {
 	first_seen: "the pair that occurs first in the text",
-	smallest_pair: "the pair with the smaller ids",
+	smallest_pair: "the pair with the smaller IDs",
 };
 
 /**

@@ -29,7 +29,7 @@ export function way({ text, special, pieces, bytes, ids }) {
 		pieces: pieces ? counted(pieces, "piece") : "pieces",
 		bytes: counted(bytes, "byte"),
 		merges: "merges",
-		ids: counted(ids, "id"),
+		ids: counted(ids, "ID"),
 	};
 	byId("way").replaceChildren(...STAGES.map((stage) => stageButton(stage, shown[stage])));
 }
