@@ -260,8 +260,8 @@ class MetaPieces(NamedTuple):
 
     @property
     def strings(self) -> list[str]:
-        """The strings of all of them and of all bytes, which never are a part of other pieces."""
-        return list(dict.fromkeys([*(piece for piece, _ in self.by_id.values()), *BYTE_PIECES]))
+        """The strings of all of them, which never are a part of other pieces."""
+        return list(dict.fromkeys(piece for piece, _ in self.by_id.values()))
 
     def numbered(self, learned: list[str], options: PieceOptions) -> list[tuple[str, float, int]]:
         """Returns all pieces in the order of their IDs, each with its score and type.

@@ -91,6 +91,16 @@ def test_options_that_hardly_anybody_sets(options: dict[str, Any], learns: bool)
     assert compare(["ab ab abc", "a\0b \u2581"], given) == learns
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"byte_fallback": True, "vocab_size": 320}, {"user_defined_symbols": ["<0x41>"]}],
+    ids=["learned", "bytes", "a symbol"],
+)
+def test_names_of_bytes_are_text_unless_bytes_have_pieces(options: dict[str, Any]) -> None:
+    given = {"vocab_size": 60, "hard_vocab_limit": False} | options
+    assert compare(["hello <0x41>b", "x<0x0A><0x41>", "<0x4 <0xff> <0xFF>"], given)
+
+
 @pytest.mark.parametrize("sentences", [[" "], ["", "  "], ["\u2581"]])
 def test_sentences_of_spaces(sentences: list[str]) -> None:
     """Nothing is learned where bytes stand for all characters; a share of nothing is refused."""
