@@ -175,6 +175,9 @@ class FileSource(Source):
         return super().decode_with_offsets(core, tokens, special_ids) if decoded is None else decoded
 
     def stream_decoder(self, core: CoreBPE, errors: str) -> StreamDecoder:
+        if errors != "replace" and core.joins_characters():
+            # What is no text is decoded as `errors` says, by which `decode` goes too.
+            return SentencePieceStreamDecoder(core, errors)
         stream = core.text_stream()
         if stream is None:
             return super().stream_decoder(core, errors)

@@ -1,10 +1,10 @@
 //! Whether ids are those that encoding their text gives, as ids that a model has sampled need not be.
 //!
-//! Ids are taken apart at special and added tokens. The ids between these are decoded, and their text is encoded as it would
-//! be there, with special tokens as ordinary text: so ids that spell a special token are what they are, and never become it.
+//! Ids are taken apart at special tokens. The ids between these are decoded, and their text is encoded as it would be there,
+//! with special tokens as ordinary text: so ids that spell a special token are what they are, and never become it. Other added
+//! tokens are found in any text, if its characters around them allow that; so they are encoded as text is.
 
 use super::pipeline::Prepared;
-use super::pipeline::added::AddedTokens;
 use super::special::{Allowed, Disallowed};
 use super::{Before, Encoder, Passage};
 use crate::error::{CanonicalError, DecodeError};
@@ -12,7 +12,7 @@ use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
 use crate::util::text::valid_start;
 
-/// Bits of the filter of special and added tokens.
+/// Bits of the filter of special tokens.
 const FILTER_BITS: usize = 1 << 14;
 
 impl Encoder {
@@ -80,7 +80,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Returns the ids between special and added tokens, with the index where they start.
+    /// Returns the ids between special tokens, with the index where they start.
     fn gaps<'i>(&self, ids: &'i [TokenId]) -> impl Iterator<Item = (usize, &'i [TokenId])> {
         let (filter, apart) = self.apart();
         let stands_apart = move |id: &TokenId| {
@@ -96,13 +96,11 @@ impl Encoder {
         gaps.filter(|(_, gap)| !gap.is_empty())
     }
 
-    /// Returns the ids of special and added tokens, sorted, and a filter of them, a bit for each: to look each of a million
-    /// ids up by its hash took as long as to encode their text.
+    /// Returns the ids of special tokens, sorted, and a filter of them, a bit for each: to look each of a million ids up by
+    /// its hash took as long as to encode their text.
     fn apart(&self) -> (Vec<u64>, Vec<TokenId>) {
         let special = self.special_tokens.iter().map(|(_, id)| id);
-        let added = self.added().into_iter().flat_map(AddedTokens::all);
-        let apart = special.chain(added);
-        let apart = apart.filter(|&id| !self.is_ordinary(id));
+        let apart = special.filter(|&id| !self.is_ordinary(id));
         let mut apart = memory::collect(apart);
         apart.sort_unstable();
         let mut filter = memory::filled(0, FILTER_BITS / 64);
@@ -153,7 +151,7 @@ impl Encoder {
         Ok(bytes)
     }
 
-    /// Returns the bytes of some of the ids, which have no special or added token among them.
+    /// Returns the bytes of some of the ids, which have no special token among them.
     fn bytes_of_gap(
         &self,
         ids: &[TokenId],

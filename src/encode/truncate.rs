@@ -314,8 +314,20 @@ impl Fit<'_> {
         };
         let proposed = starts[limit];
         let anchor = self.cut_before(text, proposed).unwrap_or(0);
+        let certain = if self.shifts_spans() {
+            let known = Passage::part(&text[..anchor], true);
+            let count = self.count_up_to(workspace, known, limit)?;
+            let cut = if count.is_some() { anchor } else { 0 };
+            let count = count.unwrap_or(0);
+            Truncation { cut, count }
+        } else {
+            Truncation {
+                cut: anchor,
+                count: starts.partition_point(|&start| start < anchor),
+            }
+        };
+        let anchor = certain.cut;
         let next = self.cut_after(text, proposed + 1).unwrap_or(text.len());
-        let known = starts.partition_point(|&start| start < anchor);
 
         let reach = reach(proposed - anchor);
         let around = proposed.saturating_sub(reach)..(proposed + reach + 1).min(next);
@@ -326,10 +338,6 @@ impl Fit<'_> {
             .chain(steps.map(|offset| boundary_before(text, offset)))
             .chain(last_resort.rev())
             .filter(|&offset| offset > anchor);
-        let certain = Truncation {
-            cut: anchor,
-            count: known,
-        };
         let fitting = self.first_that_fits(workspace, text, limit, certain, candidates)?;
         Ok(fitting.unwrap_or(certain))
     }
@@ -375,6 +383,12 @@ impl Fit<'_> {
             let before = starts.partition_point(|&start| offset + start < anchor);
             let known = if anchor == text.len() {
                 0
+            } else if self.shifts_spans() {
+                let known = Passage::part(&text[anchor..], false);
+                match self.count_up_to(workspace, known, limit)? {
+                    Some(count) => count,
+                    None => continue,
+                }
             } else {
                 ids.len() - before
             };
@@ -404,6 +418,12 @@ impl Fit<'_> {
             }
         }
         unreachable!("the end of the text is an anchor")
+    }
+
+    /// Returns whether spans of tokens do not tell how many ids a part has, so that they are counted.
+    fn shifts_spans(&self) -> bool {
+        let pipeline = self.encoder.pipeline.as_deref();
+        pipeline.is_some_and(Prepared::shifts_spans)
     }
 
     /// Moves the `known` cut of a part to the first of the `candidates` for which it fits, if any does.

@@ -98,6 +98,9 @@ fn add_step(step: &At<'_>, read: &mut PreTokenizer) -> Result<(), FileError> {
             if read.is_byte_level {
                 return Err(kind.refuse("ByteLevel is there twice, which is not supported"));
             }
+            if read.metaspace.is_some() {
+                return Err(kind.refuse("ByteLevel behind Metaspace is not supported"));
+            }
             if step.get("add_prefix_space")?.flag()? {
                 if !is_first {
                     return Err(step.get("add_prefix_space")?.refuse(

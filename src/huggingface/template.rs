@@ -15,7 +15,7 @@ pub struct Template {
     pub suffix: Vec<(String, TokenId)>,
 }
 
-/// Reads a post-processor, whose type is told by its fields, as the library does it.
+/// Reads a post-processor. Its fields tell its type, same as in the library.
 pub(super) fn read_template(processor: &At<'_>) -> Result<Template, FileError> {
     let mut template = Template::default();
     if !processor.is_null() {

@@ -439,6 +439,11 @@ impl Prepared {
         *prefix != Prefix::Nothing || normalization.changes_start()
     }
 
+    /// Returns whether the spans of tokens may be those of other characters, as in the library.
+    pub(super) fn shifts_spans(&self) -> bool {
+        matches!(&self.pipeline.normalization, Normalization::Chain(chain) if chain.shifts_spans())
+    }
+
     /// Returns whether each gap may start with a space that stands for nothing, and not the first one alone.
     pub(super) fn starts_each_gap(&self) -> bool {
         self.changes_start() && self.pipeline.prefix != Prefix::FirstUnlessSpace

@@ -32,6 +32,12 @@ pub struct TextStream {
     count: usize,
 }
 
+impl TextStream {
+    fn new(steps: TextSteps) -> Self {
+        Self { steps, count: 0 }
+    }
+}
+
 /// The way from ids to text.
 #[derive(Debug)]
 pub(in crate::encode) struct FileDecoder {
@@ -184,12 +190,6 @@ fn joins_characters(steps: &[DecoderStep]) -> Option<usize> {
 }
 
 impl Encoder {
-    /// Returns whether ids become the bytes of their tokens, but for spaces at the start of a text.
-    fn joins_bytes(&self) -> bool {
-        let manner = self.file_decoder().map(|decoder| &decoder.manner);
-        !matches!(manner, Some(Manner::Texts { .. }))
-    }
-
     /// Returns the text that ids become, as `tokenizers` decodes them without skipping special tokens; `None` for an
     /// encoder without a decoder of its own, whose text is that of its bytes.
     ///
@@ -216,15 +216,18 @@ impl Encoder {
         &self,
         ids: &[TokenId],
     ) -> Option<Result<String, DecodeError>> {
-        if let Manner::Texts {
+        let Manner::Texts {
             texts,
             steps,
-            behind: Some(behind),
+            behind,
         } = &self.file_decoder()?.manner
-        {
+        else {
+            return None;
+        };
+        if let Some(behind) = behind {
             return Some(self.decode_each(ids, texts, steps, behind));
         }
-        let mut stream = self.text_stream().filter(|_| !self.joins_bytes())?;
+        let mut stream = TextStream::new(steps.clone());
         let mut text = String::new();
         let each = |(character, _): (char, _)| text.with_room(character.len_utf8()).push(character);
         let pushed = self.push_ids(&mut stream, ids, true, each);
@@ -284,6 +287,12 @@ impl Encoder {
         Some(pushed.map(|()| (text, counts)))
     }
 
+    /// Returns whether ids become characters, and bytes where the decoder of a file names these, which need not be text.
+    pub fn joins_characters(&self) -> bool {
+        let manner = self.file_decoder().map(|decoder| &decoder.manner);
+        matches!(manner, Some(Manner::Characters { .. }))
+    }
+
     /// Starts the decoding of ids that come one after the other, by the decoder of a file; `None` if their bytes are all
     /// that it needs.
     pub fn text_stream(&self) -> Option<TextStream> {
@@ -299,7 +308,7 @@ impl Encoder {
             }
             Manner::Texts { steps, .. } => steps.clone(),
         };
-        Some(TextStream { steps, count: 0 })
+        Some(TextStream::new(steps))
     }
 
     /// Takes more ids of a text, the last of all if it is the end, and passes on the characters that no later id changes,

@@ -228,6 +228,13 @@ impl Chain {
         self.steps.iter().any(strips)
     }
 
+    /// Returns whether spans in the original may be those of other characters: of a map, the library counts what it leaves
+    /// out at another place than where it stood.
+    pub fn shifts_spans(&self) -> bool {
+        let shifts = |step: &Prepared| matches!(step, Prepared::Precompiled(_));
+        self.steps.iter().any(shifts)
+    }
+
     /// Returns whether `text` stays as it is, if a text starts there. False, too, if it is replaced by the same.
     pub fn keeps(&self, text: &str) -> bool {
         let mapped = self.map.as_ref();

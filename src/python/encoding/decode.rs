@@ -131,6 +131,11 @@ impl CoreBpe {
         })
     }
 
+    /// Returns whether the decoder of a file joins characters and bytes.
+    fn joins_characters(&self) -> bool {
+        self.encoder.joins_characters()
+    }
+
     /// Starts a stream, if the encoding decodes by the texts of its tokens.
     fn text_stream(slf: &Bound<'_, Self>) -> Option<CoreTextStream> {
         Some(CoreTextStream {

@@ -142,7 +142,8 @@ fn from_sequence(argument: &Bound<'_, PyAny>) -> PyResult<Vec<TokenId>> {
 fn id_of(item: &Bound<'_, PyAny>) -> PyResult<TokenId> {
     item.extract().map_err(|error: PyErr| {
         let py = item.py();
-        if item.is_instance_of::<PyList>() || item.is_instance_of::<PyTuple>() {
+        // A list, or a row of a two-dimensional array.
+        if item.len().is_ok() && !item.is_instance_of::<PyString>() {
             return PyTypeError::new_err(
                 "expected token ids as integers, got a list of them: decode_batch decodes several lists",
             );

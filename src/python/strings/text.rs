@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::{PyBytes, PyFloat, PyList, PyString};
 
 use super::characters::Characters;
 use crate::error::EncodeError;
@@ -186,12 +187,30 @@ fn to_utf8_all<'a, T: From<SharedText>>(
 
 fn expect_string<'a, 'py>(argument: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {
     let string = argument.cast::<PyString>();
-    string.map_err(|_| wrong_type("text as str", argument))
+    string.map_err(|_| {
+        // Data frames have `None` or NaN where a text is missing; a scalar of Arrow has `as_py`.
+        let is_missing = argument.is_none() || argument.is_instance_of::<PyFloat>();
+        let is_arrow = argument.hasattr(intern!(argument.py(), "as_py"));
+        let remedy = match () {
+            () if is_missing => "; leave out missing texts, or replace them by ''",
+            () if argument.is_instance_of::<PyBytes>() => "; encode_bytes takes bytes",
+            () if is_arrow.unwrap_or(false) => {
+                "; encode_arrow takes Arrow arrays, other methods array.to_pylist()"
+            }
+            () => "",
+        };
+        wrong_type_remedied("text as str", argument, remedy)
+    })
 }
 
 /// Builds the `TypeError` for an argument of another type than expected.
 pub(in crate::python) fn wrong_type(expected: &str, argument: &Bound<'_, PyAny>) -> PyErr {
+    wrong_type_remedied(expected, argument, "")
+}
+
+/// As [`wrong_type`], with what else the message says.
+fn wrong_type_remedied(expected: &str, argument: &Bound<'_, PyAny>, remedy: &str) -> PyErr {
     let name = argument.get_type().qualname();
     let name = name.map_or_else(|_| "something else".to_owned(), |name| name.to_string());
-    PyTypeError::new_err(format!("expected {expected}, got {name}"))
+    PyTypeError::new_err(format!("expected {expected}, got {name}{remedy}"))
 }

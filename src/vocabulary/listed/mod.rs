@@ -238,8 +238,14 @@ impl ListedMerges {
         &self.unknown
     }
 
-    /// The token of a byte, if those spell what is no token and a byte alone is a character that is spelt by itself.
+    /// The token of a byte, if those spell what is no token and a byte alone is a character that is spelt by itself: not
+    /// where bytes are written as characters, of which the bytes are spelt.
     pub(crate) fn byte_token(&self, byte: u8) -> Option<TokenId> {
+        match &self.alphabet {
+            Alphabet::Bytes(_) => return None,
+            Alphabet::Affixed(affixed) if affixed.is_of_bytes => return None,
+            Alphabet::Affixed(_) | Alphabet::Characters(_) => {}
+        }
         let stands_for_more = byte == b' ' && self.space != ' ';
         let byte_tokens = self.unknown.byte_tokens.as_ref();
         let id = byte_tokens.filter(|_| !stands_for_more)?[usize::from(byte)];

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -151,3 +152,28 @@ def test_split_points() -> None:
         o200k().split_points("a", 0)
     with pytest.raises(TypeError):
         o200k().split_points("a", "b")  # type: ignore[arg-type]
+
+
+def test_added_tokens_that_text_around_them_forbids() -> None:
+    tokenizers: Any = pytest.importorskip("tokenizers")
+    alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE({c: i for i, c in enumerate(alphabet)}, []))
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    theirs.decoder = tokenizers.decoders.ByteLevel()
+    theirs.add_tokens([tokenizers.AddedToken("<w>", single_word=True), tokenizers.AddedToken("<think>")])
+    encoding = Encoding.from_huggingface(theirs)
+    word, think = map(encoding.encode_single_token, ("<w>", "<think>"))
+    for text, ids in {
+        "a<w>": [*encoding.encode("a"), word],
+        "a <w> b": [*encoding.encode("a "), word, *encoding.encode(" b")],
+        "a<think>b": [*encoding.encode("a"), think, *encoding.encode("b")],
+    }.items():
+        assert encoding.decode(ids) == text
+        expected = encoding.encode(text)
+        assert encoding.canonicalize(ids) == expected
+        pairs = zip(ids, expected, strict=False)
+        same = next((place for place, (one, other) in enumerate(pairs) if one != other), None)
+        assert encoding.first_drift(ids) == same
+        session = encoding.session()
+        session.append_ids(ids)
+        assert session.first_drift() == same

@@ -218,3 +218,27 @@ def test_bytes_that_are_no_text_in_a_batch_leave_all_streams_as_they_were(
     with pytest.raises(UnicodeDecodeError):
         StreamDecoder.push_batch(streams, mistaken)
     assert StreamDecoder.push_batch(streams, [rest, rest]) == ["\U0001f600"] * 2
+
+
+@pytest.mark.parametrize("errors", ["strict", "ignore", "replace", "backslashreplace"])
+def test_bytes_that_are_no_text_by_the_decoder_of_llama(errors: str) -> None:
+    encoding = encoding_of("llama-2")
+    byte_ids = [encoding.encode_single_token(bytes([byte])) for byte in (0xE4, 0xB8, 0xAD, 0x80)]
+    words = encoding.encode("a few words")
+    rows = [
+        [*words, *byte_ids[:2], *words],
+        [*byte_ids[:1], *words],
+        [*byte_ids[:3], *words],
+        [*words, byte_ids[3]],
+    ]
+    for ids in rows:
+        stream = encoding.stream_decoder(errors)
+        try:
+            expected = encoding.decode(ids, errors)
+        except UnicodeDecodeError:
+            with pytest.raises(UnicodeDecodeError):  # noqa: PT012 - some of them raises it
+                for token in ids:
+                    stream.push(token)
+                stream.flush()
+        else:
+            assert "".join([*map(stream.push, ids), stream.flush()]) == expected

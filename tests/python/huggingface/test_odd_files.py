@@ -280,3 +280,33 @@ def test_other_models_are_named(model: dict[str, Any], name: str) -> None:
         match=f"model.type: expected BPE, Unigram, WordPiece or WordLevel, got {name}: use the package",
     ):
         encoding_of(json.dumps(contents))
+
+
+# --- Combinations that nobody writes ---
+
+
+@pytest.mark.parametrize("scheme", ["always", "first", "never"])
+@pytest.mark.parametrize("splits", [True, False])
+def test_bytes_behind_marks_are_refused(scheme: str, splits: bool) -> None:  # noqa: FBT001
+    steps = [
+        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": splits},
+        {**BYTE_LEVEL, "use_regex": False},
+    ]
+    text = file(BYTES, pre_tokenizer={"type": "Sequence", "pretokenizers": steps})
+    Tokenizer.from_str(text)
+    with pytest.raises(VocabularyError, match=r"pretokenizers\[1\]\.type: ByteLevel behind Metaspace"):
+        encoding_of(text)
+
+
+@pytest.mark.parametrize("ignores", [True, False])
+@pytest.mark.parametrize("affix", ["", "##"])
+def test_letters_of_bytes_are_spelt_by_their_own_bytes(ignores: bool, affix: str) -> None:  # noqa: FBT001
+    vocab = {name: place for place, name in enumerate(BYTE_NAMES)} | {"a": 256, "ab": 257}
+    options: dict[str, Any] = {"byte_fallback": True, "ignore_merges": ignores}
+    if affix and not ignores:
+        options["continuing_subword_prefix"] = affix
+    text = file(vocab, pre_tokenizer={**BYTE_LEVEL, "use_regex": False}, **options)
+    theirs, ours = Tokenizer.from_str(text), hf.Tokenizer.from_str(text)
+    for sample in ("\n", " ", "a", "ab", "a\n", "\n\n", "b", "é", "\x00", "a é\n"):
+        assert ours.encode(sample).ids == theirs.encode(sample).ids, sample
+        assert ours.encode(sample).tokens == theirs.encode(sample).tokens, sample
