@@ -31,7 +31,18 @@ TEXTS = [
     *(patchwork(seed, 300) for seed in range(20)),
 ]
 
-PROCESSORS = ["none", "byte_level", "trims", "template", "two_tokens", "roberta", "bert", "sequence"]
+PROCESSORS = [
+    "none",
+    "byte_level",
+    "trims",
+    "template",
+    "two_tokens",
+    "roberta",
+    "bert",
+    "sequence",
+    "nested",
+    "doubled",
+]
 
 
 @cache
@@ -76,6 +87,9 @@ def byte_level(processor: str = "template") -> Any:
         "roberta": lambda: processors.RobertaProcessing(("</s>", 1), ("<s>", 0), True, False),  # noqa: FBT003
         "bert": lambda: processors.BertProcessing(("</s>", 1), ("<s>", 0)),
         "sequence": lambda: processors.Sequence([processors.ByteLevel(trim_offsets=True), template]),
+        # The second takes what the first adds for text.
+        "nested": lambda: processors.Sequence([made["roberta"](), made["bert"]()]),
+        "doubled": lambda: processors.Sequence([template, made["bert"]()]),
     }
     if processor != "none":
         tokenizer.post_processor = made[processor]()

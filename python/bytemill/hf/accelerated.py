@@ -223,25 +223,27 @@ class Accelerated:
         clean_up_tokenization_spaces: bool | None = None,
         **kwargs: Any,
     ) -> str:
+        text: str
         ids = [token_ids] if isinstance(token_ids, int) else token_ids
         is_known = isinstance(ids, (list, tuple)) and not kwargs
-        engine = (
-            held_of(self).engine() if is_known and not cleans_up(self, clean_up_tokenization_spaces) else None
-        )
+        engine = held_of(self).engine() if is_known else None
         if engine is None:
-            text: str = super()._decode(  # type: ignore[misc]
+            text = super()._decode(  # type: ignore[misc]
                 token_ids, skip_special_tokens, clean_up_tokenization_spaces, **kwargs
             )
             return text
-        return engine.decode(ids, skip_special=skip_special_tokens)
+        text = engine.decode(ids, skip_special=skip_special_tokens)
+        return self.clean_up_tokenization(text) if cleans_up(self, clean_up_tokenization_spaces) else text
 
     def decode(self: Any, token_ids: Any, skip_special_tokens: bool = False, **kwargs: Any) -> Any:
         if is_batch(token_ids) and not kwargs.keys() - {"clean_up_tokenization_spaces"}:
-            cleans = kwargs.get("clean_up_tokenization_spaces")
             is_own = has_own(original_class(type(self)), "decode")
-            engine = None if is_own or cleans_up(self, cleans) else held_of(self).engine()
+            engine = None if is_own else held_of(self).engine()
             if engine is not None:
-                return engine.decode_batch(token_ids, skip_special=skip_special_tokens)
+                texts = engine.decode_batch(token_ids, skip_special=skip_special_tokens)
+                if cleans_up(self, kwargs.get("clean_up_tokenization_spaces")):
+                    return [*map(self.clean_up_tokenization, texts)]
+                return texts
         return super().decode(token_ids, skip_special_tokens, **kwargs)  # type: ignore[misc]
 
     def _add_tokens(self: Any, *args: Any, **kwargs: Any) -> int:
@@ -281,8 +283,10 @@ def cleans_up(tokenizer: Any, wanted: bool | None) -> bool:
     """Returns whether spaces of a decoded text are removed, for which BPE needs a second option."""
     if wanted is None:
         wanted = tokenizer.clean_up_tokenization_spaces
+    if not wanted:
+        return False
     insists = tokenizer.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
-    return bool(wanted and insists)
+    return bool(insists) or type(tokenizer.backend_tokenizer.model).__name__ != "BPE"
 
 
 def has_own(kind: type, name: str) -> bool:

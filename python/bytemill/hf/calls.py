@@ -63,12 +63,11 @@ class Call(NamedTuple):
     columns: frozenset[str]
     with_overflow: bool
 
-    @property
-    def is_plain(self) -> bool:
+    def is_plain(self, engine: Engine) -> bool:
         """Returns whether each text is one row by itself, without offsets."""
         if self.with_overflow or "offset_mapping" in self.columns:
             return False
-        return is_plain(self.inputs, self.settings)
+        return is_plain(engine, self.inputs, self.settings)
 
 
 def call_of(tokenizer: Any, engine: Engine, text: Any, options: dict[str, Any]) -> Call | None:
@@ -230,9 +229,10 @@ def result_of(engine: Engine, call: Call, *, in_arrays: bool) -> Result | None:
     try:
         # Without padding, rows may differ in length, which the original method refuses.
         is_even = call.settings.padding is not None or len(call.inputs) == 1
-        if in_arrays and is_even and call.is_plain and call.columns <= COLUMNS.keys():
+        plain = call.is_plain(engine)
+        if in_arrays and is_even and plain and call.columns <= COLUMNS.keys():
             return array_result(engine, call)
-        return plain_result(engine, call) if call.is_plain else full_result(engine, call)
+        return plain_result(engine, call) if plain else full_result(engine, call)
     except ValueError:
         return None
 
@@ -277,7 +277,7 @@ def array_result(engine: Engine, call: Call) -> Result:
 def plain_result(engine: Engine, call: Call) -> Result:
     """Returns what a call with a row for each text returns, without a layout of each."""
     settings = call.settings
-    before, after, type_id = engine.frames[settings.adds]
+    before, after, type_id, _ = engine.frames[settings.adds]
     texts = [parts[0] for (parts,) in call.inputs]
     rows = engine.rows(texts, finds_special=settings.finds_special)
     if settings.truncation is not None:

@@ -351,7 +351,8 @@ class Layout:
         """
         others = [mine.joined(theirs, growing=growing) for mine in self.others for theirs in other.parts]
         others += [self.joined(theirs, growing=growing) for theirs in other.others]
-        shift = self.runs[-1].last_end if growing and self.runs else 0
+        # That of the last token: a run may have none.
+        shift = next((run.last_end for run in reversed(self.runs) if run.size), 0) if growing else 0
         runs = tuple(run._replace(shift=run.shift + shift) for run in other.runs) if shift else other.runs
         size = self.size
         moved = {number: (size + start, size + end) for number, (start, end) in other.ranges.items()}

@@ -34,15 +34,16 @@ COLUMNS = {
 DTYPES = ("int64", "int32", "uint32")
 
 
-def is_plain(batch: Sequence[Sequence[Sequence[str]]], settings: Settings) -> bool:
+def is_plain(engine: Engine, batch: Sequence[Sequence[Sequence[str]]], settings: Settings) -> bool:
     """Returns whether the core makes the rows: of single texts, each cut at its own end."""
-    return cuts_each_text(settings) and all(len(texts) == 1 for texts in batch)
+    return cuts_each_text(engine, settings) and all(len(texts) == 1 for texts in batch)
 
 
-def cuts_each_text(settings: Settings) -> bool:
-    """Returns whether single texts are whole, and cut at their own ends."""
+def cuts_each_text(engine: Engine, settings: Settings) -> bool:
+    """Returns whether single texts are whole, cut at their ends, and have only special tokens around them."""
     truncation = settings.truncation
-    return not settings.in_words and (truncation is None or truncation.strategy != "only_second")
+    cuts = truncation is None or truncation.strategy != "only_second"
+    return not settings.in_words and cuts and engine.frames[settings.adds].is_simple
 
 
 def padded(
@@ -67,7 +68,7 @@ def padded(
     Raises:
         ValueError: Same as `encoded`; or a row is longer than the length that the padding names.
     """
-    if is_plain(batch, settings):
+    if is_plain(engine, batch, settings):
         texts = [texts[0][0] for texts in batch]
         return plain(engine, texts, settings, columns=columns, dtype=dtype, num_threads=num_threads)
     import numpy as np
@@ -104,7 +105,7 @@ def plain(
     Raises:
         ValueError: Same as `padded`.
     """
-    before, after, type_id = engine.frames[settings.adds]
+    before, after, type_id, _ = engine.frames[settings.adds]
     truncation, padding = settings.truncation, settings.padding
     room = None if truncation is None else room_of(truncation, len(before) + len(after))
     arrays: Arrays = engine.encoding._core_bpe.encode_padded(  # noqa: SLF001 - has no public name

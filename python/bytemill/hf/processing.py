@@ -241,11 +241,14 @@ class Frame(NamedTuple):
         before: The tokens put before it.
         after: The tokens put after it.
         type_id: The number of the sequence that the tokens of the text count as part of.
+        is_simple: Whether all of these tokens count as special, and are as many as the post-processor says.
+            Several that follow each other may take the tokens of the ones before for text.
     """
 
     before: tuple[Extra, ...]
     after: tuple[Extra, ...]
     type_id: int
+    is_simple: bool
 
 
 def frame_of(processor: Processor | None, *, adds: bool) -> Frame:
@@ -254,15 +257,19 @@ def frame_of(processor: Processor | None, *, adds: bool) -> Frame:
     runs = processed(processor, [Layout.of(text)], adds=adds).runs
     sides: tuple[list[Extra], list[Extra]] = ([], [])
     types = []
+    is_simple = True
     for run in runs:
         for token_id, token in zip(run.source.ids, run.source.tokens, strict=True):
             if token_id == -1:
                 types.append(run.type_id)
             else:
                 sides[bool(types)].append(Extra(token_id, token, run.type_id))
+                is_simple &= bool(run.is_special)
     if len(types) != 1:
         raise VocabularyError(f"expected a post-processor to keep a text once, got it {len(types)} times")
-    return Frame(tuple(sides[0]), tuple(sides[1]), types[0])
+    added = processor.added(is_pair=False) if processor is not None and adds else 0
+    is_simple &= len(sides[0]) + len(sides[1]) == added
+    return Frame(tuple(sides[0]), tuple(sides[1]), types[0], is_simple)
 
 
 # --- Files ---

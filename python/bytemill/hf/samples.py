@@ -59,7 +59,7 @@ def check(original: Any, engine: Engine) -> None:
     frame = engine.frames[True]
     before = [extra.token_id for extra in frame.before]
     after = [extra.token_id for extra in frame.after]
-    with plain(original):
+    with plain(original), failures_named():
         framed = original.encode(samples[5]).ids
         # A tokenizer remembers what added tokens were: which are special, what normalizing made of them.
         rows = [*ids_of(original, samples), *([token_id] for token_id in engine.added.by_id)]
@@ -80,6 +80,17 @@ def check(original: Any, engine: Engine) -> None:
         for ids, our_text, their_text in zip(rows, our_texts, their_texts, strict=True):
             if our_text != their_text:
                 raise VocabularyError(f"the text of {ids} would be {our_text!r}, and is {their_text!r}")
+
+
+@contextmanager
+def failures_named() -> Iterator[None]:
+    """Converts what `tokenizers` raises for a text that a model cannot encode, without an unknown token."""
+    try:
+        yield
+    except Exception as error:
+        if type(error) is not Exception:
+            raise
+        raise VocabularyError(f"tokenizers cannot encode some texts with this tokenizer: {error}") from error
 
 
 def ids_of(original: Any, texts: list[str]) -> list[list[int]]:

@@ -346,3 +346,23 @@ def test_fingerprints_of_datasets_hold_the_tokenizer_alone() -> None:
     assert datasets.Hasher.hash(ours) == hashed
     again = both()[1]
     assert datasets.Hasher.hash(again) == hashed
+
+
+@pytest.mark.parametrize("setting", [True, False])
+@pytest.mark.parametrize("given", [None, True, False])
+def test_spaces_are_cleaned_up_as_the_model_asks(setting: bool, given: bool | None) -> None:  # noqa: FBT001
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *["do", "n", "'", "t", "so", "?", ".", ",", "!"]]
+    vocabulary = {token: place for place, token in enumerate(tokens)}
+
+    def made() -> Any:
+        return transformers.BertTokenizerFast(vocab=vocabulary, clean_up_tokenization_spaces=setting)
+
+    theirs, ours = made(), hf.accelerate(made())
+    rows = [[5, 6, 7, 8, 10], [2, 9, 12, 9, 13, 3], [], [11, 11]]
+    options = {} if given is None else {"clean_up_tokenization_spaces": given}
+    for skips in (True, False):
+        expected = theirs.batch_decode(rows, skips, **options)
+        assert ours.batch_decode(rows, skips, **options) == expected
+        assert ours.decode(rows, skips, **options) == expected
+        assert [ours.decode(ids, skips, **options) for ids in rows] == expected
+    assert (expected[0] == "don't?") == (setting if given is None else given)
