@@ -6,13 +6,13 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     import numpy as np
     import numpy.typing as npt
@@ -25,7 +25,9 @@ __all__ = [
     "check_type",
     "integer",
     "integer_type",
+    "is_table",
     "known_ids",
+    "not_a_table",
     "parse_bytes",
     "parse_tokens",
     "several",
@@ -72,14 +74,39 @@ def several(name: str, texts: Iterable[str]) -> Iterable[str]:
     """Returns the iterable of texts in the argument called `name`.
 
     Raises:
-        TypeError: It is a single text, whose characters would be the texts.
+        TypeError: It is a single text, whose characters would be the texts; or a table, or a mapping of
+            columns, whose names would be.
     """
     if isinstance(texts, (str, bytes, bytearray)):
         raise TypeError(
             f"{name} must be an iterable of texts, not {type(texts).__name__}: "
             "a single text is given as [text]"
         )
+    # As `datasets` has batches. The keys of others, such as of `dict.fromkeys`, are texts.
+    first = next(iter(texts.values()), None) if isinstance(texts, Mapping) else None
+    if hasattr(first, "__len__") and not isinstance(first, (str, bytes)):
+        raise TypeError(
+            f"{name} must be an iterable of texts, not a mapping of columns ({type(texts).__name__}): pass "
+            "the column with the texts, such as batch['text'], or list(mapping) for the keys"
+        )
+    return not_a_table(name, texts)
+
+
+def not_a_table(name: str, texts: Iterable[str]) -> Iterable[str]:
+    """Returns the iterable in the argument called `name`; `TypeError` if it is a table."""
+    if is_table(texts):
+        raise TypeError(
+            f"{name} must be an iterable of texts, not a table ({type(texts).__name__}): pass the column "
+            "with the texts, such as table['text']"
+        )
     return texts
+
+
+def is_table(value: object) -> bool:
+    """Returns whether this is a data frame or the like, whose iterator is over its columns."""
+    # Asked of the type: to list the columns of a lazy frame is work.
+    kind = type(value)
+    return hasattr(kind, "columns") or hasattr(kind, "column_names")
 
 
 def thread_count(num_threads: int | None, *, as_in_tiktoken: bool = False) -> int:

@@ -228,8 +228,10 @@ def copied_rows(
 # Warnings of special tokens that are ambiguous in text or in ids.
 
 
-def warn_of_ambiguity(mergeable_ranks: Mapping[bytes, int], special_tokens: Mapping[str, int]) -> None:
-    """Warns of ambiguous special tokens, at the caller of the function that calls this one.
+def warn_of_ambiguity(
+    mergeable_ranks: Mapping[bytes, int], special_tokens: Mapping[str, int], stacklevel: int = 3
+) -> None:
+    """Warns of ambiguous special tokens, by default at the caller of the function that calls this one.
 
     tiktoken builds such encodings without a warning. In text it then takes one of the special tokens that
     match, in an unspecified order; of two tokens with one id it decodes the mergeable one.
@@ -237,6 +239,7 @@ def warn_of_ambiguity(mergeable_ranks: Mapping[bytes, int], special_tokens: Mapp
     Args:
         mergeable_ranks: Each mergeable token's id.
         special_tokens: Each special token's id.
+        stacklevel: That of the warnings.
 
     Warns:
         UserWarning: A special token is the beginning of another, or has the id of a mergeable token.
@@ -251,7 +254,7 @@ def warn_of_ambiguity(mergeable_ranks: Mapping[bytes, int], special_tokens: Mapp
                 f"the special token {token!r} is the beginning of {successor!r}: "
                 "where both match, the longer one wins",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
     ids = set(special_tokens.values())
     if not ids.isdisjoint(mergeable_ranks.values()):
@@ -259,5 +262,5 @@ def warn_of_ambiguity(mergeable_ranks: Mapping[bytes, int], special_tokens: Mapp
         warnings.warn(
             f"special tokens share the ids {shared} with mergeable tokens, and decode to those",
             UserWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )

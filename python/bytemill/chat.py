@@ -7,6 +7,7 @@ chooses them. The numbers here are those that OpenAI published for its chat mode
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bytemill._named import encoding_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from bytemill.core import Encoding
 
@@ -65,6 +66,7 @@ def fit_messages(
     model: str | Encoding = "gpt-4o",
     *,
     tokens_per_image: int | None = None,
+    count: Callable[[list[Mapping[str, Any]]], int] | None = None,
 ) -> list[Mapping[str, Any]]:
     """Returns the instructions at the start of a chat, and as many of the latest messages as fit.
 
@@ -75,6 +77,9 @@ def fit_messages(
         limit: The maximum of `count_messages` for the result.
         model: The name of a model, or an encoding.
         tokens_per_image: As for `count_messages`.
+        count: Returns the number of tokens of a chat, instead of `count_messages`, such as by the template of
+            an open model. More messages must not have fewer tokens. The latest messages then begin with a
+            message of the user, as templates expect.
 
     Raises:
         UnknownEncodingError, TypeError: Same as `count_messages`.
@@ -82,10 +87,13 @@ def fit_messages(
             same as `count_messages`.
 
     Complexity:
-        That of `Encoding.count` for the strings of each message that is kept, and of one more.
+        That of `Encoding.count` for the strings of each message that is kept, and of one more. With `count`,
+        O(log n) calls of it for n messages.
     """
-    encoding = encoding_of(model, "model")
     first = [*takewhile(lambda message: role_of(message) in INSTRUCTING, messages)]
+    if count is not None:
+        return fitted(first, messages[len(first) :], limit, count)
+    encoding = encoding_of(model, "model")
     total = count_messages(first, encoding, tokens_per_image=tokens_per_image)
     start = kept = len(messages)
     for index in range(len(messages) - 1, len(first) - 1, -1):
@@ -96,11 +104,35 @@ def fit_messages(
         if role_of(messages[index]) not in ANSWERING:
             kept = start
     if total > limit and kept == len(messages):
-        raise ValueError(
-            f"the instructions and the last message take {total} tokens or more, and the limit is {limit}: "
-            "shorten them, for instance by Encoding.truncate"
-        )
+        raise too_long(total, limit)
     return [*first, *messages[kept:]]
+
+
+def fitted(
+    first: Sequence[Mapping[str, Any]],
+    rest: Sequence[Mapping[str, Any]],
+    limit: int,
+    count: Callable[[list[Mapping[str, Any]]], int],
+) -> list[Mapping[str, Any]]:
+    """Returns the first messages, and as many of the rest, from their end, as fit by `count`."""
+    # The shortest ends come first. Without a message of the user's there is only the whole.
+    starts = [at for at in reversed(range(len(rest))) if role_of(rest[at]) == "user"] or [0]
+
+    def chat(start: int) -> list[Mapping[str, Any]]:
+        return [*first, *rest[start:]]
+
+    fitting = bisect_right(starts, limit, key=lambda start: count(chat(start)))
+    if fitting == 0:
+        raise too_long(count(chat(starts[0])), limit)
+    return chat(starts[fitting - 1])
+
+
+def too_long(total: int, limit: int) -> ValueError:
+    """Returns the error for a chat of which not even the last message fits."""
+    return ValueError(
+        f"the instructions and the last message take {total} tokens or more, and the limit is {limit}: "
+        "shorten them, for instance by Encoding.truncate"
+    )
 
 
 def role_of(message: Mapping[str, Any]) -> object:

@@ -14,6 +14,7 @@ from bytemill._arguments import (
     integer,
     integer_type,
     known_ids,
+    not_a_table,
     several,
     thread_count,
     token_limit,
@@ -39,7 +40,7 @@ from bytemill._calls import (
 )
 from bytemill.definition import Definition, core_of
 from bytemill.errors import PatternError, VocabularyError
-from bytemill.results import Candidate, EncodedWithOffsets, PieceExplanation, Ragged, Truncated
+from bytemill.results import Candidate, EncodedWithOffsets, PieceExplanation, Ragged, Truncated, rows_of
 from bytemill.sessions import PrefixCache, Session, StreamEncoder, core_of_cache
 from bytemill.source import RANKS, source_of, tokens_bytes
 from bytemill.special import (
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
 
     from bytemill._backend import EncodedColumn
     from bytemill._calls import Tokens as TokensAround
-    from bytemill.definition import Template
+    from bytemill.definition import Loaded, Template
     from bytemill.formats.tokenizer_json import HuggingFaceTokenizer
     from bytemill.results import ArrowArray, ArrowStream
     from bytemill.source import Source
@@ -295,7 +296,7 @@ class Encoding:
             TypeError, PatternError: Same as `encode_ordinary`, for the first text that fails.
         """
         threads = thread_count(num_threads, as_in_tiktoken=True)
-        return self._core_bpe.encode_ordinary_batch(list(text), threads)
+        return self._core_bpe.encode_ordinary_batch(list(not_a_table("text", text)), threads)
 
     def encode_batch(
         self,
@@ -323,7 +324,7 @@ class Encoding:
         """
         allowed, disallowed = self._resolve(allowed_special, disallowed_special)
         threads = thread_count(num_threads, as_in_tiktoken=True)
-        texts = list(text)
+        texts = list(not_a_table("text", text))
         return self._core_bpe.encode_batch(texts, allowed, disallowed, threads)
 
     def encode_with_unstable(
@@ -968,6 +969,32 @@ class Encoding:
         Complexity:
             A small multiple of `encode` for all parts.
         """
+        spans = self.split_spans(
+            text,
+            max_tokens,
+            overlap=overlap,
+            separators=separators,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+        )
+        return [text[start:end] for start, end in spans]
+
+    def split_spans(  # noqa: PLR0913 - same as `split`
+        self,
+        text: str,
+        max_tokens: SupportsIndex,
+        *,
+        overlap: SupportsIndex = 0,
+        separators: Iterable[str] = (),
+        allowed_special: AllowedSpecial = NO_TOKENS,
+        disallowed_special: DisallowedSpecial = (),
+    ) -> list[tuple[int, int]]:
+        """Returns where the parts of `split` are in the text; same arguments and errors.
+
+        Returns:
+            The index of the first character of each part, and the index after its last: part i is
+            `text[start:end]` with `start, end = spans[i]`.
+        """
         limit = token_limit("max_tokens", max_tokens, 1)
         repeated = token_limit("overlap", overlap, 0)
         if repeated >= limit:
@@ -983,7 +1010,7 @@ class Encoding:
         if parts and parts[-1][1] != len(text):
             starts, ends = zip(*parts, strict=True)
             parts = list(zip(string_indices(text, starts), string_indices(text, ends), strict=True))
-        return [text[start:end] for start, end in parts]
+        return parts
 
     # --- Decoding ---
 
@@ -1046,17 +1073,20 @@ class Encoding:
         return self._source.stream_decoder(self._core_bpe, errors)
 
     def decode_batch(
-        self, batch: Iterable[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
+        self, batch: Iterable[Sequence[int]] | Ragged, *, errors: str = "replace", num_threads: int = 8
     ) -> list[str]:
         """Decodes many sequences of token IDs to texts; see `decode_bytes_batch` and `decode`."""
         threads = thread_count(num_threads, as_in_tiktoken=True)
-        return self._core_bpe.decode_batch(list(batch), errors, threads)
+        return self._core_bpe.decode_batch(rows_of(batch), errors, threads)
 
-    def decode_bytes_batch(self, batch: Iterable[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
+    def decode_bytes_batch(
+        self, batch: Iterable[Sequence[int]] | Ragged, *, num_threads: int = 8
+    ) -> list[bytes]:
         """Decodes many sequences of token IDs in parallel, same as `decode_bytes` for one.
 
         Args:
-            batch: The sequences, such as a list of lists or a two-dimensional NumPy array.
+            batch: The sequences, such as a list of lists or a two-dimensional NumPy array; or the result of
+                `encode_batch_to_numpy`.
             num_threads: The maximum number of threads.
 
         Raises:
@@ -1064,7 +1094,7 @@ class Encoding:
             UnknownTokenError, OverflowError, TypeError: Same as `decode_bytes`.
         """
         threads = thread_count(num_threads, as_in_tiktoken=True)
-        return self._core_bpe.decode_bytes_batch(list(batch), threads)
+        return self._core_bpe.decode_bytes_batch(rows_of(batch), threads)
 
     # --- The vocabulary ---
 
@@ -1366,18 +1396,62 @@ class Encoding:
         Complexity:
             Linear in the file.
         """
-        from bytemill.formats.json_file import brief
         from bytemill.io.reading import read
 
         loaded = read(path, name=name, pattern=pattern, special_tokens=special_tokens)
+        return cls._loaded(loaded, str(path), pattern)
+
+    @classmethod
+    def from_bytes(
+        cls,
+        contents: Buffer,
+        *,
+        name: str | None = None,
+        pattern: str | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+    ) -> Self:
+        """Reads the contents of a tokenizer file, such as from an object store; see `from_file`.
+
+        GPT-2's two files, and other formats that need a second file, are read by `from_file` only.
+
+        Args:
+            contents: The bytes of the file.
+            name: The name of the encoding; by default the name in the file, or else "tokenizer".
+            pattern: Same as in `from_file`.
+            special_tokens: Same as in `from_file`.
+
+        Raises:
+            TypeError: The contents are not bytes.
+            VocabularyError, ValueError, PatternError: Same as `from_file`.
+
+        Warns:
+            UserWarning: Same as `from_file`.
+
+        Complexity:
+            Linear in the contents.
+        """
+        from bytemill.io.reading import CONTENTS, read_contents
+
+        if isinstance(contents, str):
+            raise TypeError("contents must be bytes, not str: pass text.encode(), or a path to from_file")
+        data = bytes(memoryview(contents))
+        loaded = read_contents(data, name=name, pattern=pattern, special_tokens=special_tokens)
+        return cls._loaded(loaded, CONTENTS, pattern)
+
+    @classmethod
+    def _loaded(cls, loaded: Loaded, source: str, pattern: str | None) -> Self:
+        """Returns the encoding of what was read from a source, for which a pattern was given or none."""
+        from bytemill.formats.json_file import brief
+
         try:
             encoding = cls._of(*loaded)
         except (PatternError, VocabularyError) as error:
             if pattern is not None and isinstance(error, PatternError):
                 raise
-            raise VocabularyError(f"{path}: {brief(str(error))}") from error
+            raise VocabularyError(f"{source}: {brief(str(error))}") from error
         if loaded.definition.tokenizer is None:
-            warn_of_ambiguity(loaded.shared_ranks, loaded.definition.special_tokens)
+            # At the caller of `from_file` or `from_bytes`.
+            warn_of_ambiguity(loaded.shared_ranks, loaded.definition.special_tokens, stacklevel=4)
         return encoding
 
     @classmethod
@@ -1439,6 +1513,7 @@ class Encoding:
 
         Raises:
             TypeError, ValueError: The provenance cannot be written as JSON.
+            ValueError: The name is one of another format, such as "tokenizer.json".
             OSError: The file cannot be written.
         """
         from bytemill.io.writing import write_native

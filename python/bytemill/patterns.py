@@ -159,8 +159,10 @@ def resolve_pattern(pattern: object) -> str | None:
     if pattern in PATTERNS:
         return PATTERNS[pattern]
     if all(character.isalnum() or character in "_- " for character in pattern):
+        meant = pattern.removesuffix("_base")
+        hint = f"; that of the encoding {pattern!r} is {meant!r}" if meant in PATTERNS else ""
         raise ValueError(
             f"unknown pattern {pattern!r}: expected one of {', '.join(PATTERNS)}, "
-            "a regular expression, or no splitting (--pattern none, pattern=None)"
+            f"a regular expression, or no splitting (--pattern none, pattern=None){hint}"
         )
     return str(pattern)

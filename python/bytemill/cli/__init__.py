@@ -143,6 +143,14 @@ class Commands(Group):
             if isinstance(error, click.UsageError) and error.ctx is not None:
                 click.echo(f"{error.ctx.command_path} --help lists the options", err=True)
             code = FAILURE
+        except BrokenPipeError:
+            code = BROKEN_PIPE
+            discard_output()
+        except OSError as error:
+            # Of the help or the version, which are printed before a subcommand runs.
+            complain(error_message(error))
+            discard_output()
+            code = FAILURE
         except Exception:  # noqa: BLE001 - Python would exit with 1, which is NO
             sys.excepthook(*sys.exc_info())
             complain("this is a bug in bytemill: please report it with the lines above")
@@ -160,13 +168,17 @@ class Commands(Group):
             if sys.stdout is not None:
                 sys.stdout.flush()
         except BrokenPipeError:
-            # Broken pipe: discard remaining output, including Python's exit flush.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            discard_output()
             ctx.exit(BROKEN_PIPE)
         except EXPECTED as error:
             complain(error_message(error))
             ctx.exit(FAILURE)
         return result
+
+
+def discard_output() -> None:
+    """Discards what standard output still holds, which Python would write at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def complain(message: str, kind: str = "error") -> None:

@@ -21,7 +21,7 @@ from bytemill.patterns import WHOLE_TEXT_PATTERN
 @click.option(
     "--pattern",
     metavar="PATTERN",
-    help="The split pattern, if the file has none: gpt2, cl100k, o200k, llama3, a regular expression, "
+    help="The split pattern, if the file has none: gpt2, cl100k, o200k, llama3, qwen2, a regular expression, "
     "or none.",
 )
 @click.option(

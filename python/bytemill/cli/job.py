@@ -88,7 +88,7 @@ def plan_command(
     default=DEFAULT_PATTERN,
     show_default=True,
     metavar="PATTERN",
-    help="The split pattern: gpt2, cl100k, o200k, llama3, a regular expression, or none.",
+    help="The split pattern: gpt2, cl100k, o200k, llama3, qwen2, a regular expression, or none.",
 )
 @click.option(
     "--special-token",

@@ -6,7 +6,7 @@ import errno
 import re
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
@@ -82,8 +82,9 @@ def split_command(  # noqa: PLR0913 - its options
 ) -> None:
     """Split texts into parts of at most N tokens.
 
-    Prints a line of JSON for each part: an object with the fields file, document, part, tokens and text.
-    Without --overlap the parts joined are the text.
+    Prints a line of JSON for each part: an object with the fields file, document, part, start, end, tokens
+    and text; start and end are indices of characters in the document. Without --overlap the parts joined are
+    the text.
     """
     if folder is not None and output is not None:
         raise click.UsageError("--folder and --output exclude each other")
@@ -92,8 +93,8 @@ def split_command(  # noqa: PLR0913 - its options
     if "" in ends:
         raise click.UsageError("--separator must not be empty")
 
-    def split(text: str) -> list[str]:
-        return encoding.split(text, tokens, overlap=overlap, separators=ends)
+    def split(text: str) -> list[tuple[int, int]]:
+        return encoding.split_spans(text, tokens, overlap=overlap, separators=ends)
 
     with Meter(files, prints=folder is None and output is None) as meter:
         parts = parts_of(files, split, reading, meter)
@@ -109,29 +110,44 @@ def unescaped(text: str) -> str:
     return re.sub(r"\\([nt\\])", lambda match: characters[match[1]], text)
 
 
+class Part(NamedTuple):
+    """A part of a document.
+
+    Attributes:
+        file: The name of the file.
+        document: The number of the document in it, from 1.
+        part: The number of the part in the document, from 1.
+        start: The index of the first character of the part in the document.
+        end: The index after the last one.
+        text: The part.
+    """
+
+    file: str
+    document: int
+    part: int
+    start: int
+    end: int
+    text: str
+
+
 def parts_of(
-    files: Sequence[str], split: Callable[[str], list[str]], reading: Reading, meter: Meter
-) -> Iterator[tuple[str, int, int, str]]:
-    """Yields file name, number of the document, number of the part and text; numbers start at 1."""
+    files: Sequence[str], split: Callable[[str], list[tuple[int, int]]], reading: Reading, meter: Meter
+) -> Iterator[Part]:
+    """Yields the parts of all documents in the files."""
     for name in files:
         texts = documents([name], reading, meter=meter)
         for document, text in enumerate(texts, start=1):
-            for part, piece in enumerate(split(text), start=1):
-                yield name, document, part, piece
+            for part, (start, end) in enumerate(split(text), start=1):
+                yield Part(name, document, part, start, end, text[start:end])
 
 
-def write_lines(output: str | None, encoding: Encoding, parts: Iterator[tuple[str, int, int, str]]) -> None:
+def write_lines(output: str | None, encoding: Encoding, parts: Iterator[Part]) -> None:
     """Writes each part as a line of JSON."""
     with output_file(output) as file:
-        for name, document, part, text in parts:
-            record = {
-                "file": name,
-                "document": document,
-                "part": part,
-                "tokens": encoding.count(text),
-                "text": text,
-            }
-            file.write(json_bytes(record) + b"\n")
+        for part in parts:
+            fields = part._asdict()
+            text = fields.pop("text")
+            file.write(json_bytes({**fields, "tokens": encoding.count(text), "text": text}) + b"\n")
 
 
 def stems_in(folder: Path, files: Sequence[str]) -> dict[str, str]:
@@ -171,16 +187,16 @@ def stem_of(name: str) -> str:
     return (path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path).stem
 
 
-def write_files(folder: Path, stems: Mapping[str, str], parts: Iterator[tuple[str, int, int, str]]) -> None:
+def write_files(folder: Path, stems: Mapping[str, str], parts: Iterator[Part]) -> None:
     """Writes each part to a file of its own, numbered through for each file that is split."""
     from bytemill.io.atomic import write_atomically
 
     written = dict.fromkeys(stems, 0)
-    for name, _, _, text in parts:
+    for part in parts:
         # Not before something can be read.
         folder.mkdir(parents=True, exist_ok=True)
-        written[name] += 1
-        write_atomically(folder / f"{stems[name]}.{written[name]:04}.txt", text.encode())
+        written[part.file] += 1
+        write_atomically(folder / f"{stems[part.file]}.{written[part.file]:04}.txt", part.text.encode())
 
 
 # `bytemill truncate`: at most N tokens of a text.

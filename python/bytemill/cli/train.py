@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from bytemill._arguments import Reading
 from bytemill._messages import import_optional
 from bytemill.cli import encoding_of
 from bytemill.cli.options import (
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from bytemill.core import Encoding
     from bytemill.documents.blocks import Batch
-    from bytemill.documents.sources import Reading
     from bytemill.training.counts import PieceCounts
 
 __all__ = ["FORMATS_HELP", "Target", "target_of", "train_model"]
@@ -280,7 +280,7 @@ TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
 @click.option(
     "--pattern",
     metavar="PATTERN",
-    help="The split pattern: gpt2, cl100k, o200k, llama3, a regular expression, or none "
+    help="The split pattern: gpt2, cl100k, o200k, llama3, qwen2, a regular expression, or none "
     f"[default: that of --initial, else {DEFAULT_PATTERN}].",
 )
 @click.option(
@@ -350,7 +350,7 @@ def train_command(  # noqa: PLR0913 - its options
     """Learn a vocabulary from files or standard input.
 
     Reads text (one document per file, or per line with --lines), JSON Lines and Parquet, also compressed as
-    .gz or .zst.
+    .gz or .zst; or the counts that `bytemill job reduce` and PieceCounts.save write.
     """
     if kind == "sentencepiece":
         check_unused(
@@ -369,7 +369,6 @@ def train_command(  # noqa: PLR0913 - its options
         return
     if piece_options:
         raise click.UsageError("--piece-option is for --kind sentencepiece")
-    from bytemill.training.counts import PieceCounts
     from bytemill.training.learning import train, unlearned
     from bytemill.training.options import TrainingOptions
 
@@ -378,7 +377,8 @@ def train_command(  # noqa: PLR0913 - its options
     # All arguments are checked before hours of counting.
     start = None if initial is None else encoding_of(initial)
     checked = TrainingOptions.checked(vocab_size, special_tokens=special_tokens, initial=start, **options)
-    counts = PieceCounts(pattern=chosen_pattern(pattern, start), special_tokens=special_tokens)
+    counts, is_counted = counts_of(files, pattern, special_tokens, start)
+    check_counted(is_counted, reading=reading != Reading(), resume=resume, work=units is not None)
     name = name or targets[0].name
     smallest = unlearned(counts, checked, name=name)
     for target in targets:
@@ -394,7 +394,7 @@ def train_command(  # noqa: PLR0913 - its options
         executor = units.executor(threads)
         plan = units.plan_counts(files, reading, counts.pattern, special_tokens)
         counts = units.counts(plan, counts.pattern, special_tokens, executor=executor)
-    else:
+    elif not is_counted:
         add_files(counts, files, reading, threads)
     counted = perf_counter()
     options |= {"special_tokens": special_tokens, "initial": start, "name": name}
@@ -419,6 +419,27 @@ def train_command(  # noqa: PLR0913 - its options
         "files": [str(file) for target in targets for file in target.files],
     }
     print_record(report, as_json=as_json)
+
+
+def counts_of(
+    files: Sequence[str], pattern: str | None, special_tokens: Sequence[str], initial: Encoding | None
+) -> tuple[PieceCounts, bool]:
+    """Returns the counts to learn from and true, or no counts yet and false if the files are documents."""
+    from bytemill.io.piece_table import is_counts
+    from bytemill.training.counts import PieceCounts
+
+    if not is_counts(files[0]):
+        return PieceCounts(pattern=chosen_pattern(pattern, initial), special_tokens=special_tokens), False
+    first = PieceCounts.load(files[0])
+    if pattern is None and initial is None:
+        pattern = first.pattern or NO_PATTERN
+    counts = PieceCounts(
+        pattern=chosen_pattern(pattern, initial), special_tokens=special_tokens or first.special_tokens
+    )
+    counts.merge(first)
+    for file in files[1:]:
+        counts.merge(PieceCounts.load(file))
+    return counts, True
 
 
 def add_files(counts: PieceCounts, files: Sequence[str], reading: Reading, threads: int | None) -> None:
@@ -451,6 +472,16 @@ def check_together(
             "--tie-break first_seen needs the order of the text, which is lost when "
             f"{'--resume' if resume else '--work'} adds up counts"
         )
+
+
+def check_counted(is_counted: bool, **options: object) -> None:  # noqa: FBT001 - internal
+    """Raises `UsageError` for options of reading documents, if the files are counts."""
+    if not is_counted:
+        return
+    names = {"reading": "--field, --lines and --errors", "resume": "--resume", "work": "--work"}
+    for name, is_given in options.items():
+        if is_given:
+            raise click.UsageError(f"the files are counts of pieces: {names[name]} is for files of documents")
 
 
 def check_unused(**options: object) -> None:

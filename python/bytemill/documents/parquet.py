@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 from bytemill._backend import find_invalid_utf8
 from bytemill._messages import alternatives, import_optional, named, printable, shortened
 from bytemill.documents.sources import HOW_TO_NAME
+from bytemill.io.piece_table import has_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,6 +97,11 @@ def text_column(schema: Any, name: str, columns: Sequence[str]) -> str:  # noqa:
         ValueError: There is no such column, several, or one of another type.
     """
     arrow = import_optional("pyarrow", "Parquet files")
+    if has_counts(schema):
+        raise ValueError(
+            f"{name}: expected documents, got counts of pieces: `bytemill train FILE` and "
+            "train(PieceCounts.load(file), ...) learn from them"
+        )
     column = next((each for each in columns if each in schema.names), None)
     if column is None:
         raise ValueError(

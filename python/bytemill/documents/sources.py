@@ -12,7 +12,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Literal, NamedTuple, TypeAlias
 
-from bytemill._arguments import Field, InvalidUtf8, Reading
+from bytemill._arguments import Field, InvalidUtf8, Reading, is_table
 from bytemill._messages import import_optional, named
 from bytemill.io.uris import identity, is_uri, listed, open_input, without_scheme
 
@@ -157,16 +157,15 @@ def items_of(source: object) -> Iterable[object]:
 
 def check_documents(source: object) -> None:
     """Raises `TypeError` for a mapping or a table: iterators of these are over keys, columns or rows."""
-    kind = type(source)
+    name = type(source).__name__
     if isinstance(source, Mapping):
         raise TypeError(
-            f"expected documents, got a mapping ({kind.__name__}) with the keys "
+            f"expected documents, got a mapping ({name}) with the keys "
             f"{named([str(key) for key in source])}: pass the documents of one, such as source['train']"
         )
-    # Asked of the type: to list the columns of a lazy frame is work.
-    if hasattr(kind, "columns") or hasattr(kind, "column_names"):
+    if is_table(source):
         raise TypeError(
-            f"expected documents, got a table ({kind.__name__}): pass the column with the texts, such as "
+            f"expected documents, got a table ({name}): pass the column with the texts, such as "
             "source['text']"
         )
 

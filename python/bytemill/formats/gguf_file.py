@@ -15,12 +15,9 @@ import os
 import struct
 import sys
 from array import array
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import BinaryIO, TypeAlias
 
 from bytemill.errors import VocabularyError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["Numbers", "Stored", "read_entries"]
 
@@ -36,21 +33,20 @@ CODES = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", BOOL: "B", 10: 
 LENGTH = "Q"
 
 
-def read_entries(path: Path, prefix: str) -> dict[str, Stored]:
-    """Returns the entries whose names begin with a prefix, without it.
+def read_entries(file: BinaryIO, prefix: str, source: str) -> dict[str, Stored]:
+    """Returns the entries of an open file whose names begin with a prefix, without it.
 
     Raises:
-        VocabularyError: The file is damaged, or of another version; the message has the file.
+        VocabularyError: The file is damaged, or of another version; the message has its `source`.
         OSError: It cannot be read.
 
     Complexity:
         Linear in the part of the file before the weights.
     """
-    with path.open("rb") as file:
-        try:
-            return Reader(file).entries(prefix)
-        except ValueError as error:
-            raise VocabularyError(f"{path}: expected a GGUF file, and it is damaged: {error}") from error
+    try:
+        return Reader(file).entries(prefix)
+    except ValueError as error:
+        raise VocabularyError(f"{source}: expected a GGUF file, and it is damaged: {error}") from error
 
 
 class Reader:
@@ -59,7 +55,8 @@ class Reader:
     def __init__(self, file: BinaryIO) -> None:
         """Reads the start of the file, up to the version."""
         self._file = file
-        self._left = os.fstat(file.fileno()).st_size
+        self._left = file.seek(0, os.SEEK_END)
+        file.seek(0)
         self._order = "<"
         if self._take(len(MAGIC)) != MAGIC:
             raise ValueError(f"it does not begin with {MAGIC!r}")

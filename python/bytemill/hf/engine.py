@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Engine"]
 
+# What files of `Encoding.save` begin with.
+NATIVE = b"bytemill "
+
 # The bytes of UTF-8.
 BYTES_OF_TEXTS = [*range(0xC0), *range(0xC2, 0xF5)]
 
@@ -93,6 +96,8 @@ class Engine:
         self.prefix_cache: PrefixCache | None = None
         # Texts are compared, not ids: a token may be decoded to the text of another, special one.
         self.special_ids = {i for i in added.by_id if added.text(i) in added.special_texts}
+        if self.is_unigram:
+            self.special_ids |= {i for i, text in self.model_tokens.items() if text in added.special_texts}
 
     @classmethod
     def parse(cls, contents: bytes, source: str, *, is_live: bool = False) -> Engine:
@@ -107,6 +112,11 @@ class Engine:
         Raises:
             VocabularyError: It is malformed, or its ids cannot be given exactly.
         """
+        if contents.startswith(NATIVE):
+            raise VocabularyError(
+                f"{source}: expected tokenizer.json, got a file of Encoding.save, which Encoding.from_file "
+                "reads; Encoding.save_huggingface writes tokenizer.json"
+            )
         file = parse_json(contents, source)
         encoding = encoding_of(contents, source, keeps_ids=is_live)
         if (scores := encoding._core_bpe.scores()) is not None:  # noqa: SLF001 - has no public name
@@ -279,6 +289,12 @@ class Engine:
         """Returns the id of each token by its spelling."""
         return self._parts.model_ids | dict(self.added.ids if with_added else {})
 
+    def vocabulary_size(self, *, with_added: bool) -> int:
+        """Returns the number of tokens: with scores, those whose spelling another has as well count too."""
+        size = len(self.vocabulary(with_added=with_added))
+        listed = self._parts.file["model"]["vocab"].contents
+        return size + len(listed) - len(self._parts.model_ids) if self.is_unigram else size
+
     @cached_property
     def token_of_id(self) -> dict[int, str]:
         """The spelling of each id."""
@@ -287,6 +303,11 @@ class Engine:
     @cached_property
     def model_tokens(self) -> dict[int, str]:
         """The spelling of each id of the model, which an added token may have too."""
+        if self.is_unigram:
+            # Several may have one spelling: the trainer of `tokenizers` writes such files.
+            return {
+                place: text for place, (text, _) in enumerate(self._parts.file["model"]["vocab"].contents)
+            }
         return {token_id: token for token, token_id in self._parts.model_ids.items()}
 
     @cached_property

@@ -27,6 +27,7 @@ from bytemill.hf.engine import Engine
 from bytemill.hf.padded import COLUMNS, DTYPES, cuts_each_text, padded, plain
 from bytemill.hf.pipeline import Settings, completed, encoded
 from bytemill.io.atomic import write_atomically
+from bytemill.io.reading import located
 
 if TYPE_CHECKING:
     import os
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
 __all__ = ["DecodeStream", "Tokenizer"]
+
+TOKENIZER_FILE = "tokenizer.json"
 
 
 class Tokenizer:
@@ -69,6 +72,20 @@ class Tokenizer:
             OSError: It cannot be read.
         """
         return cls(Engine.parse(Path(path).read_bytes(), str(path)))
+
+    @classmethod
+    def from_pretrained(cls, identifier: str | os.PathLike[str]) -> Self:
+        """Reads the `tokenizer.json` of a model, by its name or from its directory; errors as `from_file`.
+
+        Args:
+            identifier: The name of a model on the Hugging Face Hub, such as "BAAI/bge-m3", whose file is in
+                the Hub's cache on this machine; nothing is downloaded. Or a directory with the file.
+
+        Raises:
+            FileNotFoundError: The file is not there; the message says how to download it.
+        """
+        file = located(identifier, [TOKENIZER_FILE])
+        return cls.from_file(file / TOKENIZER_FILE if file.is_dir() else file)
 
     @classmethod
     def from_buffer(cls, buffer: Buffer) -> Self:
@@ -228,7 +245,7 @@ class Tokenizer:
         settings = settings._replace(truncation=truncation, padding=fills.checked())
         first = strings("texts", texts)
         columns = [name for name in COLUMNS if return_special_tokens_mask or name != "special_tokens_mask"]
-        if pairs is None and cuts_each_text(settings):
+        if pairs is None and cuts_each_text(self._engine, settings):
             # Without a list for each text.
             return plain(self._engine, first, settings, columns=columns, dtype=dtype, num_threads=num_threads)
         batch: list[list[Sequence[str]]] = [[(each,)] for each in first]
@@ -360,7 +377,7 @@ class Tokenizer:
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """Returns the number of tokens."""
-        return len(self.get_vocab(with_added_tokens))
+        return self._engine.vocabulary_size(with_added=flag("with_added_tokens", with_added_tokens))
 
     def get_added_tokens_decoder(self) -> dict[int, AddedToken]:
         """Returns the added tokens by ID."""

@@ -37,6 +37,8 @@ __all__ = [
     "chunk",
     "described",
     "first_pieces",
+    "has_counts",
+    "is_counts",
     "most_open",
     "read_table",
     "table_of",
@@ -202,6 +204,27 @@ def read_table(
                 reader = arrow.ipc.open_file(source)
                 schema, batches = reader.schema, map(reader.get_batch, range(reader.num_record_batches))
         yield described(schema, name), chunks_between(iter(batches), name, first, end)
+
+
+def is_counts(path: str | os.PathLike[str]) -> bool:
+    """Returns whether a file has counts, by its metadata; false for files that Arrow does not read.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    name = os.fspath(path)
+    if not name.lower().endswith((PARQUET_SUFFIX, *ARROW_SUFFIXES)):
+        return False
+    try:
+        with read_table(name):
+            return True
+    except (ImportError, ValueError):
+        return False
+
+
+def has_counts(schema: Any) -> bool:  # noqa: ANN401 - as above
+    """Returns whether a table has counts, by its metadata."""
+    return KEY in (schema.metadata or {})
 
 
 @contextmanager

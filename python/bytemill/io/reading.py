@@ -6,23 +6,33 @@ vocabulary.
 
 from __future__ import annotations
 
+import io
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from bytemill._messages import named
+from bytemill.builtin import BUILTIN_ENCODINGS, MODEL_TO_ENCODING
 from bytemill.definition import Definition, Loaded
 from bytemill.errors import VocabularyError
 from bytemill.patterns import GPT2_PATTERN, WHOLE_TEXT_PATTERN, described_pattern, resolve_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from bytemill.definition import Splitting
     from bytemill.formats.json_file import Value
 
-__all__ = ["USUAL_NAMES", "MissingPatternError", "read", "read_tokenizer", "usual_name"]
+__all__ = [
+    "CONTENTS",
+    "USUAL_NAMES",
+    "MissingPatternError",
+    "read",
+    "read_contents",
+    "read_tokenizer",
+    "usual_name",
+]
 
 # The files that are looked for in a directory, in this order.
 IN_DIRECTORY = [
@@ -40,6 +50,12 @@ IN_DIRECTORY = [
 PAIR_NAMES = (("vocab.bpe", "encoder.json"), ("merges.txt", "vocab.json"))
 
 USUAL_NAMES = {*IN_DIRECTORY, "encoder.json", "vocab.json"}
+
+# What a file of that format begins with.
+GGUF = b"GGUF"
+
+# What messages call contents that are not in a file, and the usual name of their encoding.
+CONTENTS, NAMELESS = "the given file", "tokenizer"
 
 
 class MissingPatternError(ValueError):
@@ -70,20 +86,76 @@ def read(
     Warns:
         UserWarning: The file says that tokens are added to each text, which an encoding does not do.
     """
+    check_path(path)
     place = located(path)
     file, usual = file_of(place), usual_name(path) if place == Path(path) else Path(path).name
-    given = None if pattern is None else resolve_pattern(pattern) or WHOLE_TEXT_PATTERN
-    loaded = parse(file, usual, given)
-    definition = loaded.definition
+    given = splitting_of(pattern)
+    with file.open("rb") as opened:
+        if opened.read(len(GGUF)) == GGUF:
+            loaded = parse_gguf(opened, usual, str(file))
+        else:
+            opened.seek(0)
+            loaded = parse(opened.read(), Origin(file), usual, given)
+    check_pattern(loaded.definition, given, str(path))
+    warn_of_template(loaded.definition, str(file))
+    return named_as(loaded, name, usual, special_tokens)
+
+
+def read_contents(
+    contents: bytes,
+    *,
+    name: str | None = None,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> Loaded:
+    """Reads the contents of a file of any format that needs no other file; arguments and errors as `read`."""
+    given = splitting_of(pattern)
+    if contents.startswith(GGUF):
+        loaded = parse_gguf(io.BytesIO(contents), NAMELESS, CONTENTS)
+    else:
+        loaded = parse(contents, Origin(None), NAMELESS, given)
+    check_pattern(loaded.definition, given, CONTENTS)
+    warn_of_template(loaded.definition, CONTENTS)
+    return named_as(loaded, name, NAMELESS, special_tokens)
+
+
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Raises an error for the contents of a file in place of its path: systems take them for a name."""
+    if isinstance(path, (bytes, bytearray, memoryview)):
+        raise TypeError(
+            f"path must be a str or os.PathLike, not {type(path).__name__}: from_bytes reads the contents of "
+            "a file"
+        )
+    start = path[:100].lstrip() if isinstance(path, str) else ""
+    if start.startswith("{"):
+        raise ValueError(
+            f"expected the path of a file, got its contents, which begin with {start[:20]!r}: "
+            "from_bytes(text.encode()) reads them"
+        )
+
+
+def splitting_of(pattern: str | None) -> Splitting | None:
+    """Returns the pattern that a name or a regular expression gives; `None` for none."""
+    return None if pattern is None else resolve_pattern(pattern) or WHOLE_TEXT_PATTERN
+
+
+def check_pattern(definition: Definition, given: Splitting | None, source: str) -> None:
+    """Raises `ValueError` if a pattern was given for a file that has one, or has none at all."""
     if given is not None and (definition.model is not None or definition.tokenizer is not None):
         kind = "a tokenizer.json with its own rules" if definition.model is None else "a SentencePiece model"
-        raise ValueError(f"{path} is {kind}, which has no pattern: pattern= is for other files")
+        raise ValueError(f"{source} is {kind}, which has no pattern: pattern= is for other files")
     if given not in {None, definition.splitting}:
         raise ValueError(
-            f"{path} has {described_pattern(definition.splitting)}, and {described_pattern(given)} was "
+            f"{source} has {described_pattern(definition.splitting)}, and {described_pattern(given)} was "
             "given: pattern= is for files without one"
         )
-    warn_of_template(definition, str(file))
+
+
+def named_as(
+    loaded: Loaded, name: str | None, usual: str, special_tokens: Mapping[str, int] | None
+) -> Loaded:
+    """Returns a definition with the name and the special tokens that were given, or else its own."""
+    definition = loaded.definition
     return loaded.with_names(
         name or definition.name or usual,
         definition.special_tokens if special_tokens is None else special_tokens,
@@ -111,116 +183,151 @@ def warn_of_template(definition: Definition, source: str) -> None:
         )
 
 
-def parse(file: Path, name: str, pattern: Splitting | None) -> Loaded:
-    """Parses a file of any format; same errors as `read`."""
-    source = str(file)
-    if begins_with(file, b"GGUF"):
-        from bytemill.formats import gguf_file, gguf_model
+class Origin(NamedTuple):
+    """Where the contents of a file come from.
 
-        return gguf_model.load(gguf_file.read_entries(file, gguf_model.PREFIX), name, source)
-    contents = file.read_bytes()
+    Attributes:
+        path: The file; `None` for contents that were given.
+    """
+
+    path: Path | None
+
+    def __str__(self) -> str:
+        return CONTENTS if self.path is None else str(self.path)
+
+    @property
+    def name(self) -> str:
+        """The name of the file, empty if it has none."""
+        return "" if self.path is None else self.path.name
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of the name."""
+        return "" if self.path is None else self.path.suffix
+
+    def beside(self, name: str) -> Path | None:
+        """Returns a file in the same directory; `None` if there is none."""
+        file = None if self.path is None else self.path.with_name(name)
+        return file if file is not None and file.is_file() else None
+
+    def config(self, name: str) -> Value | None:
+        """Returns the contents of a JSON file in the same directory; `None` if there is none."""
+        from bytemill.formats.json_file import parse_json
+
+        file = self.beside(name)
+        return None if file is None else parse_json(file.read_bytes(), str(file))
+
+
+def parse(contents: bytes, origin: Origin, name: str, pattern: Splitting | None) -> Loaded:
+    """Parses the contents of a file of any format but GGUF; same errors as `read`."""
+    source = str(origin)
     if not contents:
-        raise VocabularyError(f"{file}: expected a vocabulary, and the file is empty")
+        raise VocabularyError(f"{source}: expected a vocabulary, and the file is empty")
     start = contents[:100].lstrip()
     if contents.startswith(b"bytemill "):
         from bytemill.formats import native
 
         return native.load(contents, source)
     if start.startswith(b"{"):
-        return parse_json_file(file, contents, name, pattern)
+        return parse_json_file(contents, origin, name, pattern)
     if start.startswith(b"minbpe v"):
         from bytemill.formats import minbpe_model
 
         model = minbpe_model.parse_model(contents, source)
         return Loaded(minbpe_model.definition_of(model, name, source))
-    if start.startswith(b"#version") or file.name in dict(PAIR_NAMES):
-        return Loaded(parse_pair(file, contents, None, name, pattern))
-    return parse_by_looks(file, contents, name, pattern)
+    if start.startswith(b"#version") or origin.name in dict(PAIR_NAMES):
+        return Loaded(parse_pair(origin, contents, None, name, pattern))
+    return parse_by_looks(contents, origin, name, pattern)
 
 
-def begins_with(file: Path, magic: bytes) -> bool:
-    """Returns whether a file begins with some bytes; it may be larger than memory."""
-    with file.open("rb") as start:
-        return start.read(len(magic)) == magic
+def parse_gguf(file: BinaryIO, name: str, source: str) -> Loaded:
+    """Parses an open GGUF file, which may be larger than memory; same errors as `read`."""
+    from bytemill.formats import gguf_file, gguf_model
+
+    return gguf_model.load(gguf_file.read_entries(file, gguf_model.PREFIX, source), name, source)
 
 
-def parse_by_looks(file: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
+def parse_by_looks(contents: bytes, origin: Origin, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a file whose contents only resemble a format; same errors as `read`."""
     from bytemill.formats import sentencepiece_model
 
+    source = str(origin)
     # No file of ranks begins as a model does, and asking so is quicker.
-    if file.suffix != ".tiktoken" and sentencepiece_model.looks_like_model(contents):
-        return sentencepiece_model.load(contents, name, str(file))
+    if origin.suffix != ".tiktoken" and sentencepiece_model.looks_like_model(contents):
+        return sentencepiece_model.load(contents, name, source)
     from bytemill.formats import bert_vocabulary
 
     if bert_vocabulary.looks_like_vocabulary(contents):
         from bytemill.formats import tokenizer_json
 
-        config = config_beside(file, "tokenizer_config.json")
-        tokenizer = bert_vocabulary.tokenizer_of(contents, config, str(file))
-        return tokenizer_json.load(tokenizer, name, str(file))
+        tokenizer = bert_vocabulary.tokenizer_of(contents, origin.config("tokenizer_config.json"), source)
+        return tokenizer_json.load(tokenizer, name, source)
     from bytemill.formats import tiktoken_ranks
 
-    if file.suffix == ".tiktoken" or tiktoken_ranks.looks_like_ranks(contents):
-        return parse_ranks(file, contents, name, pattern)
+    if origin.suffix == ".tiktoken" or tiktoken_ranks.looks_like_ranks(contents):
+        return parse_ranks(contents, origin, name, pattern)
     raise VocabularyError(
-        f"{file}: expected a .tiktoken file, tokenizer.json, vocab.bpe with encoder.json, merges.txt with "
+        f"{source}: expected a .tiktoken file, tokenizer.json, vocab.bpe with encoder.json, merges.txt with "
         "vocab.json, minbpe's .model, SentencePiece's .model, BERT's vocab.txt, tekken.json, GGUF or a "
         f".bytemill file, got a file that begins with {contents[:16]!r}"
     )
 
 
-def parse_ranks(file: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
+def parse_ranks(contents: bytes, origin: Origin, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a file of ranks, with a configuration in the same folder; same errors as `read`."""
     from bytemill.formats import ranks_folders, tiktoken_ranks, tokenizer_json
 
-    source = str(file)
+    source = str(origin)
     ranks = tiktoken_ranks.parse_ranks(contents, source)
     if pattern is not None:
         return Loaded(Definition(name, pattern, ranks, {}).check(source))
-    if file.name == "tiktoken.model":
-        config = config_beside(file, "tokenizer_config.json")
+    if origin.name == "tiktoken.model":
+        config = origin.config("tokenizer_config.json")
         if config is not None and ranks_folders.is_kimi(config):
             return Loaded(ranks_folders.kimi_definition(ranks, config, name, source))
-    elif file.name == "qwen.tiktoken":
-        config = config_beside(file, "tokenizer_config.json")
+    elif origin.name == "qwen.tiktoken":
+        config = origin.config("tokenizer_config.json")
         if config is not None and ranks_folders.is_qwen(config):
-            model = config_beside(file, "config.json")
+            model = origin.config("config.json")
             return tokenizer_json.load(
                 ranks_folders.qwen_tokenizer(ranks, config, model, name, source), name, source
             )
-    elif file.name == "tokenizer.model":
-        config = config_beside(file, "params.json")
+    elif origin.name == "tokenizer.model":
+        config = origin.config("params.json")
         if config is not None and ranks_folders.is_llama(config):
             return Loaded(ranks_folders.llama_definition(ranks, config, name, source))
     Definition(name, "", ranks, {}).check(source)
     raise MissingPatternError(
-        f"{file} has no pattern: expected pattern=, a name such as 'cl100k', 'o200k', 'llama3' "
+        f"{source} has no pattern: expected pattern=, a name such as 'cl100k', 'o200k', 'llama3' "
         "or 'qwen2', or a regular expression"
     )
 
 
-def config_beside(file: Path, name: str) -> Value | None:
-    """Returns the contents of a JSON file in the same directory, `None` if there is none."""
-    from bytemill.formats.json_file import parse_json
-
-    path = file.with_name(name)
-    return parse_json(path.read_bytes(), str(path)) if path.is_file() else None
-
-
-def located(path: str | os.PathLike[str]) -> Path:
+def located(path: str | os.PathLike[str], names: Sequence[str] = IN_DIRECTORY) -> Path:
     """Returns the path itself, or where the file of a model with that name is in the cache of the Hub.
+
+    Args:
+        path: The path, or the name of a model.
+        names: The names that the file may have, the best first.
 
     Raises:
         FileNotFoundError: It is the name of a model, and its file is not in the cache; the message says how
-            to download it.
+            to download it. Or it is the name of a built-in encoding or of OpenAI's model, and of no file.
     """
     from bytemill.io.uris import cached_file, download_hint, is_model
 
     file, model = Path(path), os.fspath(path)
-    if not is_model(model) or os.path.lexists(file):
+    if os.path.lexists(file):
         return file
-    cached = cached_file(model, IN_DIRECTORY)
+    # A `Path` is meant as one.
+    is_name = isinstance(path, str)
+    if is_name and model in BUILTIN_ENCODINGS:
+        raise FileNotFoundError(f"{model}: no such file; get_encoding({model!r}) returns this encoding")
+    if is_name and model in MODEL_TO_ENCODING:
+        raise FileNotFoundError(f"{model}: no such file; encoding_for_model({model!r}) returns its encoding")
+    if not is_model(model):
+        return file
+    cached = cached_file(model, names)
     if cached is None and not file.parent.exists():
         # Without the number of the error, or its message would lose the hint.
         raise FileNotFoundError(
@@ -239,24 +346,25 @@ def file_of(path: Path) -> Path:
     raise VocabularyError(f"{path}: expected a directory with one of {', '.join(IN_DIRECTORY)}")
 
 
-def parse_json_file(path: Path, contents: bytes, name: str, pattern: Splitting | None) -> Loaded:
+def parse_json_file(contents: bytes, origin: Origin, name: str, pattern: Splitting | None) -> Loaded:
     """Parses a JSON file, whose entries tell its format."""
     from bytemill.formats import tokenizer_json
 
+    source = str(origin)
     if tokenizer_json.looks_like_tokenizer(contents):
-        return tokenizer_json.load(contents, name, str(path))
+        return tokenizer_json.load(contents, name, source)
     from bytemill.formats import native, tekken
     from bytemill.formats.json_file import parse_json
 
-    file = parse_json(contents, str(path))
+    file = parse_json(contents, source)
     if file["format"].contents == native.FORMAT:
         return Loaded(native.parse_version_1(file))
     if isinstance(file["model"].contents, dict):
-        return tokenizer_json.load(contents, name, str(path))
+        return tokenizer_json.load(contents, name, source)
     if isinstance(file["config"].contents, dict) and isinstance(file["vocab"].contents, list):
         return Loaded(tekken.parse_tekken(file, name))
     if all(type(entry) is int for entry in file.object().values()):
-        return Loaded(parse_pair(path, None, contents, name, pattern))
+        return Loaded(parse_pair(origin, None, contents, name, pattern))
     return file.refuse(
         "expected tokenizer.json (with an entry model), tekken.json (config and vocab), encoder.json (ids "
         'only) or a native file ("format": "bytemill"), got an object with the keys '
@@ -265,34 +373,33 @@ def parse_json_file(path: Path, contents: bytes, name: str, pattern: Splitting |
 
 
 def parse_pair(
-    path: Path, merges: bytes | None, encoder: bytes | None, name: str, pattern: Splitting | None
+    origin: Origin, merges: bytes | None, encoder: bytes | None, name: str, pattern: Splitting | None
 ) -> Definition:
     """Parses GPT-2's two files, of which one has been read."""
     from bytemill.formats import data_gym
     from bytemill.formats.json_file import parse_json
 
-    merges_path, encoder_path = path, path
-    for merges_name, encoder_name in PAIR_NAMES:
-        if encoder is None and (path.parent / encoder_name).is_file():
-            encoder_path = path.parent / encoder_name
-        elif merges is None and (path.parent / merges_name).is_file():
-            merges_path = path.parent / merges_name
-        else:
-            continue
-        if path.name in {merges_name, encoder_name}:
+    # The other of the two: of the pair that the name is from, if it is from one.
+    other = None
+    for pair in PAIR_NAMES:
+        found = origin.beside(pair[encoder is None])
+        other = found or other
+        if found is not None and origin.name in pair:
             break
-    if merges_path == encoder_path:
-        others = [names[encoder is None] for names in PAIR_NAMES]
+    if other is None:
+        others = [pair[encoder is None] for pair in PAIR_NAMES]
         raise VocabularyError(
-            f"{path}: expected {' or '.join(others)} beside it, as GPT-2's vocabularies have two files"
+            f"{origin}: expected {' or '.join(others)} beside it, as GPT-2's vocabularies have two files"
         )
-    merges = merges_path.read_bytes() if merges is None else merges
-    encoder = encoder_path.read_bytes() if encoder is None else encoder
+    sources = {True: str(origin), False: str(other)}
+    merges_source, encoder_source = sources[merges is not None], sources[encoder is not None]
+    merges = other.read_bytes() if merges is None else merges
+    encoder = other.read_bytes() if encoder is None else encoder
     return data_gym.parse_pair(
         merges,
-        parse_json(encoder, str(encoder_path)),
+        parse_json(encoder, encoder_source),
         name,
-        vocab_bpe_file=str(merges_path),
+        vocab_bpe_file=merges_source,
         pattern=GPT2_PATTERN if pattern is None else pattern,
     )
 

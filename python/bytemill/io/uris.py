@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 from bytemill._messages import import_optional
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from typing_extensions import Buffer
 
@@ -241,7 +241,7 @@ def is_model(name: str) -> bool:
     return MODEL.fullmatch(name) is not None and Path(name).suffix.lower() not in FILE_SUFFIXES
 
 
-def cached_file(model: str, names: list[str]) -> Path | None:
+def cached_file(model: str, names: Sequence[str]) -> Path | None:
     """Returns the first of some files of a model that is in the cache.
 
     `None` if there is none, or `huggingface_hub`, which knows where the cache is, is not installed.

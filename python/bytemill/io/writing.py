@@ -45,6 +45,14 @@ __all__ = [
     "write_tiktoken",
 ]
 
+# What says how to write the formats that suffixes are those of.
+OTHER_WRITERS = {
+    ".json": "save_huggingface(folder) writes tokenizer.json",
+    ".tiktoken": "save_tiktoken(path) writes .tiktoken files",
+    ".model": "save_sentencepiece(path) writes SentencePiece models, save_minbpe(prefix) those of minbpe",
+    ".gguf": "bytemill reads GGUF, and does not write it",
+}
+
 
 def write_native(
     definition: Definition,
@@ -63,6 +71,12 @@ def write_native(
         provenance: Same as for `Encoding.save`.
         dry_run: As above.
     """
+    suffix = Path(path).suffix.lower()
+    if suffix in OTHER_WRITERS:
+        raise ValueError(
+            f"save writes bytemill's own format, whose files are named .bytemill, got {str(path)!r}: "
+            f"{OTHER_WRITERS[suffix]}"
+        )
     contents = native.format_native(definition, core, {"bytemill": __version__, **(provenance or {})})
 
     def check(read: bytes) -> None:

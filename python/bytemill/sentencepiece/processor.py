@@ -104,7 +104,7 @@ def normalized(normalizer: Normalizer, input: Any, *, with_offsets: bool) -> Any
 
 
 class SentencePieceProcessor:
-    """A SentencePiece BPE model: encodes text to IDs or pieces, and decodes both.
+    """A SentencePiece model: encodes text to IDs or pieces, and decodes both.
 
     Methods have the names, arguments, results and errors of the package sentencepiece 0.2.3, also in
     CamelCase. Sampling and the features of Unigram models are not supported: `enable_sampling`, the
@@ -470,7 +470,7 @@ class SentencePieceProcessor:
         )
 
     def nbest_encode(self, *_arguments: Any, **_options: Any) -> Any:
-        """Raises `RuntimeError`: a BPE model has one way to encode a text, as in SentencePiece."""
+        """Raises `RuntimeError`: only the best way to encode a text is found."""
         raise RuntimeError("INTERNAL: NBestEncode is not available for the current model.")
 
     nbest_encode_as_ids = nbest_encode

@@ -5,13 +5,15 @@ from __future__ import annotations
 import array
 import gc
 import itertools
+import math
 import mmap
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import bytemill
@@ -305,11 +307,61 @@ def test_special_tokens_are_text_unless_allowed(encoding: bytemill.Encoding) -> 
         encoding.encode_batch_to_numpy(texts, allowed_special=[EOT])  # type: ignore[arg-type]
 
 
+class Table:
+    """Has columns, which it iterates over, as data frames do."""
+
+    columns = ("text", "id")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "encode_batch",
+        "encode_ordinary_batch",
+        "encode_batch_to_numpy",
+        "encode_iter",
+        "count_batch",
+        "count_by_token",
+    ],
+)
+def test_tables_and_mappings_are_no_texts(encoding: bytemill.Encoding, method: str) -> None:
+    call = getattr(encoding, method)
+    with pytest.raises(TypeError, match=r"not a table \(Table\): pass the column with the texts"):
+        call(Table())
+    batch = {"text": ["a book"], "id": [1]}
+    if method.endswith("_batch") and method.startswith("encode"):
+        # As in tiktoken.
+        assert call(batch) == [encoding.encode("text"), encoding.encode("id")]
+        return
+    with pytest.raises(TypeError, match=r"not a mapping of columns \(dict\): pass the column"):
+        call(batch)
+    assert len(list(call(list(batch)))) >= 2
+
+
+def test_rows_of_an_array(encoding: bytemill.Encoding) -> None:
+    texts = ["hello world", "", "a book", "\ud83d\ude00"]
+    ragged = encoding.encode_batch_to_numpy(texts, append=encoding.eot_token, dtype="int64")
+    found = ragged.rows()
+    assert [row.tolist() for row in found] == rows(ragged)
+    assert all(np.shares_memory(row, ragged.ids) for row in found)
+    assert {row.dtype for row in found} == {np.dtype("int64")}
+    assert encoding.encode_batch_to_numpy([]).rows() == []
+    decoded = [f"{text}{EOT}" for text in (*texts[:3], "\U0001f600")]
+    assert encoding.decode_batch(ragged) == decoded
+    assert encoding.decode_bytes_batch(ragged) == [text.encode() for text in decoded]
+
+
 FAILING: list[tuple[list[Any], Any, type[Exception], str]] = [
     (["a", 3, EOT], "all", TypeError, "expected text as str, got int"),
     (["a", EOT, 3], "all", DisallowedSpecialTokenError, "endoftext"),
     (["a", "<|endofprompt|>", EOT, 3], "all", DisallowedSpecialTokenError, "endofprompt"),
-    (["a", b"b"], (), TypeError, "expected text as str, got bytes"),
+    (["a", b"b"], (), TypeError, "expected text as str, got bytes; encode_bytes takes bytes"),
+    (["a", None], (), TypeError, "expected text as str, got NoneType; leave out missing texts"),
+    (["a", math.nan], (), TypeError, "expected text as str, got float; leave out missing texts"),
+    ([pa.scalar("a")], (), TypeError, "got StringScalar; encode_arrow takes Arrow arrays"),
     (["a", "say hello", EOT], ["hello", EOT], DisallowedSpecialTokenError, "hello"),
     (["a", EOT, "say hello"], ["hello", EOT], DisallowedSpecialTokenError, "endoftext"),
     ([3, "say hello"], ["hello"], TypeError, "got int"),
@@ -512,3 +564,12 @@ def test_cache_limit_bounds_what_is_remembered_and_changes_no_id(encoding: bytem
             encoding.set_cache_limit("64 MB")  # type: ignore[arg-type]
     finally:
         encoding.set_cache_limit(64 << 20)
+
+
+def test_a_two_dimensional_array_is_a_batch(encoding: bytemill.Encoding) -> None:
+    rectangle = np.array([[64, 64], [65, 65]], dtype=np.uint32)
+    assert encoding.decode_batch(rectangle) == ["aa", "bb"]
+    wrong: Any
+    for wrong in (rectangle, rectangle.tolist()):
+        with pytest.raises(TypeError, match="got a list of them: decode_batch decodes several lists"):
+            encoding.decode(wrong)

@@ -162,3 +162,39 @@ def test_each_message_is_counted_once() -> None:
     kept = fit_messages(chat, 400, encoding)
     assert kept == chat[-len(kept) :]
     assert len(counted) == 2 * (len(kept) + 1)
+
+
+# --- Counts of one's own ---
+
+
+def test_a_count_of_the_caller_decides() -> None:
+    for seed in range(300):
+        dice = random.Random(seed)  # noqa: S311 - for tests
+        chat: list[dict[str, Any]] = [{"role": "system", "content": "Answer."}, *random_chat(dice)]
+        first = 1 + [*(message["role"] == "system" for message in chat[1:]), False].index(False)
+        limit = dice.randint(15, 120)
+        starts = [at for at in range(first, len(chat)) if chat[at]["role"] == "user"] or [first]
+        ends = [[*chat[:first], *chat[start:]] for start in starts]
+        fitting = [end for end in ends if count_messages(end) <= limit]
+        if fitting:
+            assert fit_messages(chat, limit, count=count_messages) == fitting[0], seed
+        else:
+            with pytest.raises(
+                ValueError, match=f"take {count_messages(ends[-1])} tokens or more.*is {limit}"
+            ):
+                fit_messages(chat, limit, count=count_messages)
+
+
+def test_a_count_is_called_a_few_times() -> None:
+    counted = []
+
+    def count(chat: list[Any]) -> int:
+        counted.append(chat)
+        return len(chat)
+
+    chat = [{"role": "user", "content": f"message {i}"} for i in range(1000)]
+    assert fit_messages(chat, 300, count=count) == chat[-300:]
+    assert len(counted) <= 11
+    # The model is not asked for.
+    assert fit_messages(chat, 1000, "no-such-model", count=len) == chat
+    assert fit_messages([], 0, count=len) == []

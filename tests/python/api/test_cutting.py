@@ -214,6 +214,26 @@ def test_parts_overlap_by_as_many_tokens() -> None:
     assert max(repeated) == 16
 
 
+@pytest.mark.parametrize("overlap", [0, 5])
+@pytest.mark.parametrize("separators", [(), ("\n", " ")])
+def test_spans_are_those_of_the_parts(overlap: int, separators: tuple[str, ...]) -> None:
+    encoding = bytemill.get_encoding("o200k_base")
+    for text in [
+        "",
+        "one two three",
+        multilingual(4, 200),
+        "\ud83d\ude00 a pair\n" * 40,
+        "\ud800 alone " * 30,
+    ]:
+        options: dict[str, Any] = {"overlap": overlap, "separators": separators}
+        spans = encoding.split_spans(text, 16, **options)
+        assert [text[start:end] for start, end in spans] == encoding.split(text, 16, **options)
+        if not overlap:
+            assert [start for start, _ in spans[1:]] == [end for _, end in spans[:-1]]
+        if text:
+            assert (spans[0][0], spans[-1][1]) == (0, len(text))
+
+
 # --- Patterns of one's own ----------------------------------------------------------------------------------
 
 
@@ -292,14 +312,14 @@ def test_wrong_values(call: Callable[[bytemill.Encoding], object], message: str)
 
 
 @pytest.mark.parametrize("text", [b"bytes", None, 5])
-@pytest.mark.parametrize("method", ["truncate", "split", "count_till_limit"])
+@pytest.mark.parametrize("method", ["truncate", "split", "split_spans", "count_till_limit"])
 def test_what_is_no_text(method: str, text: object) -> None:
     with pytest.raises(TypeError, match="expected text as str"):
         getattr(bytemill.get_encoding("gpt2"), method)(text, 1)
 
 
 @pytest.mark.parametrize("number", ["3", 2.0, None])
-@pytest.mark.parametrize("method", ["truncate", "split", "count_till_limit"])
+@pytest.mark.parametrize("method", ["truncate", "split", "split_spans", "count_till_limit"])
 def test_what_is_no_number(method: str, number: object) -> None:
     with pytest.raises(TypeError, match="must be a number of tokens as an integer"):
         getattr(bytemill.get_encoding("gpt2"), method)("a", number)

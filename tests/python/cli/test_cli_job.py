@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +45,57 @@ def test_an_array_counts_what_one_process_does(corpus: Path, tmp_path: Path) -> 
     assert merged.code == 0, merged.err
     expected = bytemill.count_pieces(corpus, "gpt2", field="body", progress=False)
     assert dict(bytemill.PieceCounts.load(tmp_path / "counts.parquet")) == dict(expected)
+    trained = run("train", tmp_path / "counts.parquet", "--vocab-size", 300, "-o", tmp_path / "a.bytemill")
+    assert trained.code == 0, trained.err
+    learned = bytemill.train(expected, 300)
+    assert bytemill.Encoding.from_file(tmp_path / "a.bytemill").sha256 == learned.sha256
+
+
+def test_training_from_files_of_counts(tmp_path: Path) -> None:
+    special = ["<|endoftext|>"]
+    texts = [["the lowest of the low<|endoftext|>"] * 5, ["slower and slowest"] * 5]
+    for number, part in enumerate(texts):
+        counts = bytemill.count_pieces(part, "cl100k", special_tokens=special, progress=False)
+        counts.save(tmp_path / f"{number}.arrow")
+    files = sorted(tmp_path.glob("*.arrow"))
+    (tmp_path / "text.txt").write_text("a text", encoding="utf-8")
+
+    def train(*arguments: object) -> Any:
+        return run("train", *arguments, "--vocab-size", 270, "-o", tmp_path / "mine.bytemill")
+
+    trained = train(*files, "--pattern", "cl100k", "--special-token", special[0])
+    assert trained.code == 0, trained.err
+    expected = bytemill.train(
+        [text for part in texts for text in part],
+        270,
+        pattern="cl100k",
+        special_tokens=special,
+        progress=False,
+    )
+    found = bytemill.Encoding.from_file(tmp_path / "mine.bytemill")
+    assert found.sha256 == expected.sha256
+    # Both are those of the counts if they are not given.
+    assert train(*files).code == 0
+    assert bytemill.Encoding.from_file(tmp_path / "mine.bytemill").sha256 == expected.sha256
+    for arguments, reason in (
+        (["--pattern", "gpt2"], "counts of different patterns"),
+        (["--special-token", "<|other|>"], "counts of different special tokens"),
+        (["--field", "piece"], "the files are counts of pieces: --field, --lines and --errors"),
+        (["--lines"], "the files are counts of pieces: --field, --lines and --errors"),
+        (["--resume"], "the files are counts of pieces: --resume"),
+        (["--work", tmp_path / "work"], "the files are counts of pieces: --work"),
+        ([tmp_path / "text.txt"], "expected counts in Parquet or Arrow IPC format"),
+    ):
+        refused = train(*files, *arguments)
+        assert refused.code == 2, arguments
+        assert reason in " ".join(refused.err.split()), refused.err
+
+
+def test_counts_are_no_documents(tmp_path: Path) -> None:
+    bytemill.count_pieces(["a text"], progress=False).save(tmp_path / "counts.parquet")
+    for field in (None, "piece"):
+        with pytest.raises(ValueError, match=r"expected documents, got counts of pieces.*PieceCounts\.load"):
+            bytemill.train(tmp_path / "counts.parquet", 300, field=field, progress=False)
 
 
 def test_an_array_writes_what_one_process_does(corpus: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,15 @@ class Deviation:
     theirs: object
     ours: object
     why: str
+
+
+class Table:
+    """Iterates over the names of its columns, as a data frame does."""
+
+    columns = ("text", "id")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
 
 
 REPAIR = "one repair of surrogates in all methods, where tiktoken makes it in two"
@@ -61,6 +71,12 @@ DEVIATIONS = {
         [],
         TypeError,
         "a mistake in the arguments is found also in an empty batch",
+    ),
+    "a table in place of texts": Deviation(
+        lambda library: library.encoding.encode_batch(Table()),
+        [[1342], [307]],
+        TypeError,
+        "the names of the columns are not the texts that are meant",
     ),
     "an empty piece": Deviation(
         lambda library: library.encoding._encode_single_piece(""),

@@ -228,5 +228,5 @@ def test_ids_that_shrink(tmp_path: Path) -> None:
         blocks = id_blocks(str(path), file, "npy", "<u4")
         assert len(next(blocks)[0])
         os.truncate(path, 1 << 20)
-        with pytest.raises(ValueError, match="expected 3000000 ids"):
+        with pytest.raises(ValueError, match="expected 3000000 IDs"):
             list(blocks)

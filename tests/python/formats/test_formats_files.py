@@ -10,6 +10,7 @@ import itertools
 import json
 import pickle
 import random
+import warnings
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -859,3 +860,102 @@ def test_damage_is_an_error_with_the_name_of_the_file(tmp_path: Path) -> None:
                 assert str(tmp_path) in str(error)  # noqa: PT017 - some damage does not matter
         path.write_bytes(whole)
     assert refused > 300
+
+
+# --- Contents of files ---
+
+
+def test_contents_are_read_as_files_are(tmp_path: Path) -> None:
+    encoding = toy("llama3")
+    encoding.save(tmp_path / "a.bytemill")
+    encoding.save_tiktoken(tmp_path / "b.tiktoken")
+    encoding.save_huggingface(tmp_path / "c")
+    encoding.save_minbpe(tmp_path / "d")
+    words = bytemill.train(["the lowest of the low"] * 9, 30, kind="sentencepiece")
+    words.save_sentencepiece(tmp_path / "e.model")
+    (tmp_path / "f").mkdir()
+    vocabulary = "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abc", "##a"])
+    (tmp_path / "f" / "vocab.txt").write_text(f"{vocabulary}\n", encoding="utf-8")
+    pattern = {"b.tiktoken": "llama3"}
+    for name in ("a.bytemill", "b.tiktoken", "c/tokenizer.json", "d.model", "e.model", "f/vocab.txt"):
+        path = tmp_path / name
+        options: dict[str, Any] = {"pattern": pattern.get(name), "name": "mine"}
+        # Of `vocab.txt`, that a template adds tokens.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            read = Encoding.from_file(path, **options)
+            given = Encoding.from_bytes(memoryview(path.read_bytes()), **options)
+        assert given.sha256 == read.sha256, name
+        assert given.name == "mine"
+        for text in SAMPLES:
+            assert given.encode(text, allowed_special="all") == read.encode(text, allowed_special="all")
+    assert Encoding.from_bytes((tmp_path / "c" / "tokenizer.json").read_bytes()).name == "tokenizer"
+    special = {"<|x|>": 900}
+    ranks = (tmp_path / "b.tiktoken").read_bytes()
+    assert Encoding.from_bytes(ranks, pattern="llama3", special_tokens=special)._special_tokens == special
+
+
+def test_contents_know_no_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoding = toy("gpt2")
+    encoding.save_gpt2(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for name in ("vocab.bpe", "encoder.json"):
+        with pytest.raises(VocabularyError, match=r"the given file: expected .* beside it"):
+            Encoding.from_bytes((tmp_path / name).read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("contents", "error", "reason"),
+    [
+        (b"", VocabularyError, "the given file: expected a vocabulary, and the file is empty"),
+        (b"GGUF\x09\0\0\0", VocabularyError, "the given file: expected a GGUF file, and it is damaged"),
+        (b"GG", VocabularyError, "the given file: expected a .tiktoken file, tokenizer.json"),
+        (b"{", VocabularyError, "the given file: expected JSON"),
+        (b'{"model": {}, "added_tokens": []}', VocabularyError, "the given file"),
+        (b"YQ== 0\nYg== 1\n", ValueError, "the given file"),
+        ("{}", TypeError, "contents must be bytes, not str"),
+        (5, TypeError, "a bytes-like object is required"),
+    ],
+)
+def test_contents_that_are_no_file(contents: Any, error: type[Exception], reason: str) -> None:
+    with pytest.raises(error) as caught:
+        Encoding.from_bytes(contents)
+    assert reason in str(caught.value)
+
+
+def test_contents_in_place_of_a_path_are_explained(tmp_path: Path) -> None:
+    toy().save_huggingface(tmp_path)
+    text = (tmp_path / "tokenizer.json").read_text(encoding="utf-8")
+    for read in (Encoding.from_file, Encoding.from_huggingface):
+        with pytest.raises(ValueError, match=r"got its contents, which begin with .*from_bytes") as caught:
+            read(f"\n{text}")
+        assert len(str(caught.value)) < 200
+    with pytest.raises(TypeError, match=r"path must be a str or os.PathLike, not bytes: from_bytes"):
+        Encoding.from_file(text.encode())  # type: ignore[arg-type]
+
+
+def test_names_of_encodings_are_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"gpt2: no such file; get_encoding\('gpt2'\)"):
+        Encoding.from_file("gpt2")
+    with pytest.raises(FileNotFoundError, match=r"gpt-4o: no such file; encoding_for_model\('gpt-4o'\)"):
+        Encoding.from_file("gpt-4o")
+    toy().save(tmp_path / "gpt2")
+    assert Encoding.from_file("gpt2").name == "toy"
+    with pytest.raises(ValueError, match=r"that of the encoding 'cl100k_base' is 'cl100k'"):
+        bytemill.train(["a"], 300, pattern="cl100k_base", progress=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("tokenizer.json", "save_huggingface"),
+        ("a.tiktoken", "save_tiktoken"),
+        ("tokenizer.MODEL", "save_sentencepiece"),
+        ("m.gguf", "does not write it"),
+    ],
+)
+def test_other_formats_are_not_written_by_name(name: str, hint: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=rf"bytemill's own format.*{hint}"):
+        toy().save(tmp_path / name)
+    assert not list(tmp_path.iterdir())

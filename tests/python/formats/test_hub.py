@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import bytemill
+from bytemill.hf import Tokenizer
 
 constants: Any = pytest.importorskip("huggingface_hub.constants")
 
@@ -76,6 +77,17 @@ def test_other_files_of_a_model_are_read(cache: Path, tmp_path: Path) -> None:
     model.save_sentencepiece(path)
     put(cache, "acme/llama", path)
     assert bytemill.Encoding.from_file("acme/llama").encode("the low") == model.encode("the low")
+
+
+def test_a_tokenizer_is_read_by_name_or_from_its_folder(cache: Path, file: Path) -> None:
+    put(cache, "acme/model", file)
+    ids = bytemill.get_encoding("gpt2").encode("hello world")
+    for identifier in ("acme/model", file.parent, str(file)):
+        assert Tokenizer.from_pretrained(identifier).encode("hello world").ids == ids
+    with pytest.raises(FileNotFoundError, match=r"hf download acme/other tokenizer\.json"):
+        Tokenizer.from_pretrained("acme/other")
+    with pytest.raises(FileNotFoundError):
+        Tokenizer.from_pretrained(file.parent.parent)
 
 
 @pytest.mark.usefixtures("cache")

@@ -29,7 +29,6 @@ FULL = os.environ.get("BYTEMILL_FULL") == "1"
 
 # What is in one library and not in the other, and why: the page on Hugging Face's files says so too.
 ABSENT_IN_TOKENIZER = {
-    "from_pretrained": "nothing is downloaded: `transformers` does that",
     "model": "a tokenizer is read as a whole",
     "normalizer": "a tokenizer is read as a whole",
     "pre_tokenizer": "a tokenizer is read as a whole",

@@ -180,6 +180,14 @@ def test_files(tmp_path: Path) -> None:
     check(hf.Tokenizer.from_buffer(theirs.to_str().encode()).encode("hi there"), theirs.encode("hi there"))
 
 
+def test_a_file_of_save_is_explained(tmp_path: Path) -> None:
+    bytemill.get_encoding("gpt2").save(tmp_path / "mine.bytemill")
+    with pytest.raises(
+        bytemill.VocabularyError, match=r"got a file of Encoding\.save.*save_huggingface writes"
+    ):
+        hf.Tokenizer.from_file(tmp_path / "mine.bytemill")
+
+
 def test_copies() -> None:
     theirs, ours = both()
     ours.enable_truncation(9)

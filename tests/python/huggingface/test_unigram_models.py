@@ -442,3 +442,46 @@ def test_accelerated_tokenizers_of_transformers(chain: str) -> None:
     assert ours.batch_decode(ids, skip_special_tokens=True) == theirs.batch_decode(
         ids, skip_special_tokens=True
     )
+
+
+@pytest.mark.parametrize("is_added", [True, False])
+def test_pieces_of_one_spelling(is_added: bool) -> None:  # noqa: FBT001
+    vocabulary = [("<unk>", 0.0), ("a", -1.0), ("<unk>", -3.0), ("b", -1.0), ("a", -0.5)]
+    theirs = Tokenizer(models.Unigram(vocabulary, unk_id=0))
+    ours = hf.Tokenizer.from_str(theirs.to_str())
+    for tokenizer in (theirs, ours):
+        if is_added:
+            tokenizer.add_special_tokens(["<unk>"])
+    for with_added in (True, False):
+        assert ours.get_vocab_size(with_added) == theirs.get_vocab_size(with_added)
+        assert ours.get_vocab(with_added) == theirs.get_vocab(with_added)
+    for place in range(len(vocabulary) + 1):
+        assert ours.id_to_token(place) == theirs.id_to_token(place)
+    for text in ("", "ab", "axb", "x<unk>a", "xx"):
+        mine, expected = ours.encode(text), theirs.encode(text)
+        assert (mine.ids, mine.tokens, mine.offsets) == (expected.ids, expected.tokens, expected.offsets)
+    for skips in (True, False):
+        assert ours.decode([0, 1, 2, 3, 4], skips) == theirs.decode([0, 1, 2, 3, 4], skips)
+
+
+@pytest.mark.parametrize("cut", [pre_tokenizers.Metaspace(), None])
+def test_truncated_texts_fit_where_a_map_drops_characters(cut: Any) -> None:
+    marks = [("<unk>", 0.0), ("▁", -2.0), ("a", -1.0), ("b", -1.0), ("▁a", -1.5), ("ab", -1.7)]
+    theirs = Tokenizer(models.Unigram(marks, unk_id=0))
+    theirs.normalizer = normalizers.Precompiled(
+        parse(trained("nmt_nfkc")).normalizer_spec.precompiled_charsmap
+    )
+    steps = [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
+    theirs.pre_tokenizer = cut or pre_tokenizers.Sequence(steps)
+    encoding = bytemill.Encoding.from_huggingface(theirs)
+    for seed in range(60):
+        dice = random.Random(seed)
+        text = "".join(dice.choices("ab  \x01\x02\x1f\x7f\u200bｂ", k=dice.choice([9, 40, 700])))
+        whole = encoding.count(text)
+        for limit in (0, 1, 2, 3, 7, 20, whole - 1, whole):
+            for side in ("right", "left"):
+                found = encoding.truncate(text, max(0, limit), side=side)
+                assert found.token_count == encoding.count(found.text) <= max(0, limit), (text, limit, side)
+                assert text.startswith(found.text) if side == "right" else text.endswith(found.text)
+        for part in encoding.split(text, 5, overlap=2):
+            assert encoding.count(part) <= 5

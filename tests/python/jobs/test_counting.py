@@ -91,7 +91,7 @@ def test_the_vocabulary_is_that_of_one_process(corpus: Path, tmp_path: Path, tie
     saved = []
     for number, each in enumerate([counts, here]):
         path = tmp_path / f"{number}.tiktoken"
-        bytemill.train(each, 300, tie_break=tie_break, progress=False).save(path)
+        bytemill.train(each, 300, tie_break=tie_break, progress=False).save_tiktoken(path)
         saved.append(path.read_bytes())
     assert saved[0] == saved[1]
 

@@ -48,7 +48,7 @@ export class Ids {
 		if (this.written) {
 			const same = this.written.length === this.tokens.length && this.written.every((id, i) => id === this.tokens.ids[i]);
 			this.note.textContent = this.problem ||
-				(same ? "" : `This text encodes to different IDs: ${counted(this.tokens.length, "token")} instead of ${this.written.length}.`);
+				(same ? "" : `This text encodes to other IDs: ${counted(this.tokens.length, "token")} instead of ${this.written.length}.`);
 			if (document.activeElement === this.input) return;
 		} else {
 			this.note.textContent = this.tokens.length > MOST ? `the first ${grouped(MOST)} of ${grouped(this.tokens.length)}` : "";
@@ -75,9 +75,9 @@ export class Ids {
 			const answer = await transport.decode(this.encoding(), ids);
 			if (this.written !== ids) return;
 			this.problem = wrong
-				? `“${wrong.slice(0, 24)}” is not a token ID.`
+				? `“${wrong.slice(0, 24)}” is no token ID.`
 				: answer.unknown.length
-				? `No token of ${this.encoding()} has the ID ${answer.unknown[0]}; the highest ID is ${answer.highest}.`
+				? `No token of ${this.encoding()} has the ID ${answer.unknown[0]}; the highest is ${answer.highest}.`
 				: "";
 			this.decoded(answer.text);
 		} catch (error) {

@@ -69,7 +69,7 @@ export const PRESETS = [
 		name: "Capital letters",
 		text: "Egg.\nI have an Egg.\negg.\nEGG.",
 		encoding: "gpt2",
-		why: "The token IDs of a word depend on its case and on what precedes it.",
+		why: "The IDs of a word depend on its case and on what precedes it.",
 	},
 	{
 		name: "Letters",

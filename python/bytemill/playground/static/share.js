@@ -105,7 +105,7 @@ export function share(button, state, file, bytes) {
 	const items = [
 		["Copy link", "Text and encodings, for another playground", link],
 		["Copy as command", "The same in a terminal", () => copy(asCommand(state))],
-		["Copy as Python", "The same token IDs in a program", () => copy(asPython(state, file))],
+		["Copy as Python", "The same IDs in a program", () => copy(asPython(state, file))],
 		["Save page", "Tokens as a file of their own, without scripts", save],
 	];
 	popover.setAttribute("aria-label", "Share");

@@ -178,7 +178,7 @@ export class Writing {
 		if (pasted.includes("\r") && !this.lineEnds.checked) {
 			// After the answer to this text, which takes remarks away.
 			setTimeout(() =>
-				remark("The pasted text has CR LF line ends. The text area turns them into LF, which gives other tokens.", [
+				remark("The pasted text has CR LF line ends; a text area makes them LF: other tokens.", [
 					"Send CR LF",
 					() => this.lineEnds.click(),
 				]), 300);
