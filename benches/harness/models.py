@@ -208,10 +208,12 @@ Each run is a fresh process that loads the file and encodes documents of 4 KB on
 each document; or, as a batch, all in one call to arrays. The first pass is cold: the process has never
 seen the text. Later passes are warm. Processes take turns; figures are medians of the rounds, then of the
 texts. All engines returned the same token IDs, which are compared first. The time of `tokenizers`
-includes reading `.ids`. Decoding turns the token IDs of a document, as a list or an array, back into text, a
-call for each document; the texts are compared as well.
+includes reading `.ids`.
 
 Ratio = bytemill's speed to lists / the engine's speed; above 1x, bytemill is faster."""
+
+DECODING = """Decoding turns the token IDs of a document, as a list or an array, back into text, a call for
+each document; the texts are compared as well."""
 
 CALLED = {"batch of 1": "batch, 1 thread", "batch of 2": "batch, 2 threads"}
 
@@ -237,18 +239,26 @@ def groups(cells: Sequence[Cell]) -> dict[tuple[str, str], dict[tuple[str, str],
     return found
 
 
+def is_decoded(cells: Sequence[Cell]) -> bool:
+    """Returns whether decoding was measured."""
+    return any(cell.decode is not None for cell in cells)
+
+
 def table(cells: Sequence[Cell]) -> str:
     """Returns a Markdown table with a line for each model, engine and form of result."""
-    heads = "model | engine | cold, MB/s | warm, MB/s | decode, MB/s | load | ratio, cold | ratio, warm"
-    lines = [f"| {heads} | ratio, decode |", "|---" * 9 + "|"]
+    # Results from before decoding was measured do not have it.
+    measures = (*STATES, "decode") if is_decoded(cells) else STATES
+    heads = ["model", "engine", *(f"{key}, MB/s" for key in measures), "load"]
+    heads += [f"ratio, {key}" for key in measures]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for (model, _), contenders in groups(cells).items():
         ours = medians(contenders[OURS, "list"])
         for (engine, form), group in contenders.items():
             own = medians(group)
-            speeds = [f"{own[key]:.1f}" if key in own else "" for key in (*STATES, "decode")]
+            speeds = [f"{own[key]:.1f}" if key in own else "" for key in measures]
             ratios = [
                 times(ours[key] / own[key]) if engine != OURS and key in own and key in ours else ""
-                for key in (*STATES, "decode")
+                for key in measures
             ]
             same = " (**ids differ**)" if any(each.ids_equal is False for each in group) else ""
             same += " (**text differs**)" if any(each.text_equal is False for each in group) else ""
@@ -303,9 +313,10 @@ def ratio(what: str, ratios: Sequence[float], bound: float) -> Judged:
 
 def section(result: Result, cells: Sequence[Cell]) -> str:
     """Returns the section of the page, between its marks."""
+    method = f"{METHOD}\n\n{DECODING}" if is_decoded(cells) else METHOD
     return between(
         NAME,
-        f'{provenance(result)}\n`make bench-models ARGS="--corpus DIR"` measures again.\n\n{METHOD}\n\n'
+        f'{provenance(result)}\n`make bench-models ARGS="--corpus DIR"` measures again.\n\n{method}\n\n'
         f"{table(cells)}\n",
     )
 
