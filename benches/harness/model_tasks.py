@@ -19,7 +19,7 @@ from harness.suites import CANDIDATE, OURS, suite
 
 SUITE = suite("models")
 
-# Forms of one call for all documents, and their threads.
+# The forms in which one call encodes all documents, with the number of threads of each.
 BATCHES = {"batch of 1": 1, "batch of 2": 2}
 
 
@@ -109,7 +109,10 @@ def speed(work: Callable[[], Any], first: float, size: int) -> float:
 
 def decoding(decode: Callable[[Any], str], ids: Sequence[Any], size: int) -> dict[str, Any]:
     """Returns MB/s of text decoded a document at a time, and a digest of the texts."""
-    work = partial(lambda documents: [*map(decode, documents)], ids)
+
+    def work() -> list[str]:
+        return [*map(decode, ids)]
+
     first, texts = timed(work)
     return {"decode": speed(work, first, size), "text_digest": digest(texts)}
 

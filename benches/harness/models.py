@@ -226,7 +226,9 @@ def read_result(path: Path) -> tuple[Result, list[Cell]]:
 
 def medians(cells: Sequence[Cell]) -> dict[str, float]:
     """Returns the medians of all texts; without "decode" where it was not measured."""
-    measures = ("load", *STATES, *([] if any(each.decode is None for each in cells) else ["decode"]))
+    measures = (
+        ("load", *STATES, "decode") if all(each.decode is not None for each in cells) else ("load", *STATES)
+    )
     return {key: statistics.median(getattr(each, key) for each in cells) for key in measures}
 
 

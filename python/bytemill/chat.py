@@ -87,8 +87,8 @@ def fit_messages(
             same as `count_messages`.
 
     Complexity:
-        That of `Encoding.count` for the strings of each message that is kept, and of one more. With `count`,
-        O(log n) calls of it for n messages.
+        One `Encoding.count` for each string of the messages that are kept and of one more message; or, for n
+        messages, O(log n) calls of `count`.
     """
     first = [*takewhile(lambda message: role_of(message) in INSTRUCTING, messages)]
     if count is not None:

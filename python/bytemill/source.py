@@ -175,7 +175,7 @@ class FileSource(Source):
         return super().decode_with_offsets(core, tokens, special_ids) if decoded is None else decoded
 
     def stream_decoder(self, core: CoreBPE, errors: str) -> StreamDecoder:
-        if errors != "replace" and core.joins_characters():
+        if errors != "replace" and core.may_decode_to_bytes():
             # What is no text is decoded as `errors` says, by which `decode` goes too.
             return SentencePieceStreamDecoder(core, errors)
         stream = core.text_stream()

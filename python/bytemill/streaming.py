@@ -194,7 +194,7 @@ class DecodesTexts(Protocol):
 class TextStreamDecoder(StreamDecoder):
     """Decodes token IDs as they arrive with the decoder of a `tokenizer.json`; else same as `StreamDecoder`.
 
-    It decodes any IDs to valid text, so that `errors` has no effect.
+    It decodes any IDs to valid text, so `errors` has no effect.
     """
 
     def __init__(self, stream: DecodesTexts, errors: str = "replace") -> None:

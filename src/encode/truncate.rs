@@ -314,17 +314,11 @@ impl Fit<'_> {
         };
         let proposed = starts[limit];
         let anchor = self.cut_before(text, proposed).unwrap_or(0);
-        let certain = if self.shifts_spans() {
-            let known = Passage::part(&text[..anchor], true);
-            let count = self.count_up_to(workspace, known, limit)?;
-            let cut = if count.is_some() { anchor } else { 0 };
-            let count = count.unwrap_or(0);
-            Truncation { cut, count }
-        } else {
-            Truncation {
-                cut: anchor,
-                count: starts.partition_point(|&start| start < anchor),
-            }
+        let before = starts.partition_point(|&start| start < anchor);
+        let kept = Passage::part(&text[..anchor], true);
+        let certain = match self.known(workspace, kept, before, limit)? {
+            Some(count) => Truncation { cut: anchor, count },
+            None => Truncation { cut: 0, count: 0 },
         };
         let anchor = certain.cut;
         let next = self.cut_after(text, proposed + 1).unwrap_or(text.len());
@@ -382,16 +376,12 @@ impl Fit<'_> {
             // The empty end has no ids; a space that a model adds behind the whole text starts there, however.
             let before = starts.partition_point(|&start| offset + start < anchor);
             let known = if anchor == text.len() {
-                0
-            } else if self.shifts_spans() {
-                let known = Passage::part(&text[anchor..], false);
-                match self.count_up_to(workspace, known, limit)? {
-                    Some(count) => count,
-                    None => continue,
-                }
+                Some(0)
             } else {
-                ids.len() - before
+                let kept = Passage::part(&text[anchor..], false);
+                self.known(workspace, kept, ids.len() - before, limit)?
             };
+            let Some(known) = known else { continue };
             let reach = reach(anchor - proposed);
             let around = proposed.saturating_sub(reach).max(previous + 1)..proposed + reach + 1;
             let steps = steps(limit).map(|step| offset + ends[last_dropped + step]);
@@ -420,10 +410,21 @@ impl Fit<'_> {
         unreachable!("the end of the text is an anchor")
     }
 
-    /// Returns whether spans of tokens do not tell how many ids a part has, so that they are counted.
-    fn shifts_spans(&self) -> bool {
+    /// Returns how many ids the part that is kept beside an anchor has: as many as the spans of tokens say, unless these may
+    /// be those of other characters. `None` if they are more than `limit`.
+    fn known(
+        &self,
+        workspace: &mut Workspace,
+        kept: Passage<'_>,
+        by_spans: usize,
+        limit: usize,
+    ) -> Result<Option<usize>, EncodeError> {
         let pipeline = self.encoder.pipeline.as_deref();
-        pipeline.is_some_and(Prepared::shifts_spans)
+        if pipeline.is_some_and(Prepared::shifts_spans) {
+            self.count_up_to(workspace, kept, limit)
+        } else {
+            Ok(Some(by_spans))
+        }
     }
 
     /// Moves the `known` cut of a part to the first of the `candidates` for which it fits, if any does.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
@@ -121,8 +120,8 @@ def line_writer(file: IO[bytes], begin: str, separator: str, end: str) -> Writer
 
     def write(ragged: Ragged, ends: Sequence[bool]) -> None:
         nonlocal before
-        for (start, stop), is_end in zip(pairwise(ragged.offsets.tolist()), ends, strict=True):
-            numbers = separator.join(map(str, ragged.ids[start:stop].tolist()))
+        for ids, is_end in zip(ragged.rows(), ends, strict=True):
+            numbers = separator.join(map(str, ids.tolist()))
             if numbers:
                 file.write(f"{before}{numbers}".encode())
                 before = separator

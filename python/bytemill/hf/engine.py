@@ -14,6 +14,7 @@ from bytemill.formats.json_file import Value, parse_json
 from bytemill.formats.tokenizer_json import load
 from bytemill.hf.added import AddedToken, AddedTokens, normalizer_of, parse_added
 from bytemill.hf.processing import frame_of, parse_processor
+from bytemill.io.reading import NATIVE
 from bytemill.special import NO_TOKENS
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from bytemill.sessions import PrefixCache
 
 __all__ = ["Engine"]
-
-# What files of `Encoding.save` begin with.
-NATIVE = b"bytemill "
 
 # The bytes of UTF-8.
 BYTES_OF_TEXTS = [*range(0xC0), *range(0xC2, 0xF5)]
@@ -96,7 +94,7 @@ class Engine:
         self.prefix_cache: PrefixCache | None = None
         # Texts are compared, not ids: a token may be decoded to the text of another, special one.
         self.special_ids = {i for i in added.by_id if added.text(i) in added.special_texts}
-        if self.is_unigram:
+        if self.twins:
             self.special_ids |= {i for i, text in self.model_tokens.items() if text in added.special_texts}
 
     @classmethod
@@ -290,10 +288,14 @@ class Engine:
         return self._parts.model_ids | dict(self.added.ids if with_added else {})
 
     def vocabulary_size(self, *, with_added: bool) -> int:
-        """Returns the number of tokens: with scores, those whose spelling another has as well count too."""
-        size = len(self.vocabulary(with_added=with_added))
+        """Returns the number of tokens; those with the spelling of another one count too."""
+        return len(self.vocabulary(with_added=with_added)) + self.twins
+
+    @property
+    def twins(self) -> int:
+        """The number of Unigram pieces listed twice: the trainer of `tokenizers` writes such files."""
         listed = self._parts.file["model"]["vocab"].contents
-        return size + len(listed) - len(self._parts.model_ids) if self.is_unigram else size
+        return len(listed) - len(self._parts.model_ids) if self.is_unigram else 0
 
     @cached_property
     def token_of_id(self) -> dict[int, str]:
@@ -303,11 +305,9 @@ class Engine:
     @cached_property
     def model_tokens(self) -> dict[int, str]:
         """The spelling of each id of the model, which an added token may have too."""
-        if self.is_unigram:
-            # Several may have one spelling: the trainer of `tokenizers` writes such files.
-            return {
-                place: text for place, (text, _) in enumerate(self._parts.file["model"]["vocab"].contents)
-            }
+        if self.twins:
+            pieces = self._parts.file["model"]["vocab"].contents
+            return {place: text for place, (text, _) in enumerate(pieces)}
         return {token_id: token for token, token_id in self._parts.model_ids.items()}
 
     @cached_property

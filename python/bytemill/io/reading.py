@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONTENTS",
+    "NATIVE",
     "USUAL_NAMES",
     "MissingPatternError",
     "read",
@@ -51,8 +52,8 @@ PAIR_NAMES = (("vocab.bpe", "encoder.json"), ("merges.txt", "vocab.json"))
 
 USUAL_NAMES = {*IN_DIRECTORY, "encoder.json", "vocab.json"}
 
-# What a file of that format begins with.
-GGUF = b"GGUF"
+# What files begin with: GGUF, and those of `Encoding.save`.
+GGUF, NATIVE = b"GGUF", b"bytemill "
 
 # What messages call contents that are not in a file, and the usual name of their encoding.
 CONTENTS, NAMELESS = "the given file", "tokenizer"
@@ -224,7 +225,7 @@ def parse(contents: bytes, origin: Origin, name: str, pattern: Splitting | None)
     if not contents:
         raise VocabularyError(f"{source}: expected a vocabulary, and the file is empty")
     start = contents[:100].lstrip()
-    if contents.startswith(b"bytemill "):
+    if contents.startswith(NATIVE):
         from bytemill.formats import native
 
         return native.load(contents, source)
@@ -389,7 +390,7 @@ def parse_pair(
     if other is None:
         others = [pair[encoder is None] for pair in PAIR_NAMES]
         raise VocabularyError(
-            f"{origin}: expected {' or '.join(others)} beside it, as GPT-2's vocabularies have two files"
+            f"{origin}: expected {' or '.join(others)} beside it: GPT-2's vocabularies have two files"
         )
     sources = {True: str(origin), False: str(other)}
     merges_source, encoder_source = sources[merges is not None], sources[encoder is not None]

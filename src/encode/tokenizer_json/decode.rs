@@ -287,8 +287,8 @@ impl Encoder {
         Some(pushed.map(|()| (text, counts)))
     }
 
-    /// Returns whether ids become characters, and bytes where the decoder of a file names these, which need not be text.
-    pub fn joins_characters(&self) -> bool {
+    /// Returns whether ids may become bytes that are no text, by the decoder of a file.
+    pub fn may_decode_to_bytes(&self) -> bool {
         let manner = self.file_decoder().map(|decoder| &decoder.manner);
         matches!(manner, Some(Manner::Characters { .. }))
     }

@@ -131,9 +131,9 @@ impl CoreBpe {
         })
     }
 
-    /// Returns whether the decoder of a file joins characters and bytes.
-    fn joins_characters(&self) -> bool {
-        self.encoder.joins_characters()
+    /// Returns whether ids may become bytes that are no text, by the decoder of a file.
+    fn may_decode_to_bytes(&self) -> bool {
+        self.encoder.may_decode_to_bytes()
     }
 
     /// Starts a stream, if the encoding decodes by the texts of its tokens.

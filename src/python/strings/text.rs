@@ -191,13 +191,14 @@ fn expect_string<'a, 'py>(argument: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound
         // Data frames have `None` or NaN where a text is missing; a scalar of Arrow has `as_py`.
         let is_missing = argument.is_none() || argument.is_instance_of::<PyFloat>();
         let is_arrow = argument.hasattr(intern!(argument.py(), "as_py"));
-        let remedy = match () {
-            () if is_missing => "; leave out missing texts, or replace them by ''",
-            () if argument.is_instance_of::<PyBytes>() => "; encode_bytes takes bytes",
-            () if is_arrow.unwrap_or(false) => {
-                "; encode_arrow takes Arrow arrays, other methods array.to_pylist()"
-            }
-            () => "",
+        let remedy = if is_missing {
+            "; leave out missing texts, or replace them by ''"
+        } else if argument.is_instance_of::<PyBytes>() {
+            "; encode_bytes takes bytes"
+        } else if is_arrow.unwrap_or(false) {
+            "; encode_arrow takes Arrow arrays, other methods array.to_pylist()"
+        } else {
+            ""
         };
         wrong_type_remedied("text as str", argument, remedy)
     })

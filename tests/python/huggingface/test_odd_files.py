@@ -282,7 +282,7 @@ def test_other_models_are_named(model: dict[str, Any], name: str) -> None:
         encoding_of(json.dumps(contents))
 
 
-# --- Combinations that nobody writes ---
+# --- Unusual combinations ---
 
 
 @pytest.mark.parametrize("scheme", ["always", "first", "never"])

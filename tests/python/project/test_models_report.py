@@ -12,7 +12,7 @@ from harness.suites import OURS
 
 
 def cells(**changes: Any) -> list[Cell]:
-    """Returns cells of one model and two texts, by two engines."""
+    """Returns the cells of one model, with three texts and two engines."""
     speeds = {
         (OURS, "array"): 40.0,
         (OURS, "list"): 30.0,
