@@ -3,7 +3,9 @@
 # Debian's Rust, whose standard library is compiled from its source: `apt-get install cargo-web rustc-web rust-web-src`.
 # Where rustup can have the target, WASM_CARGO=cargo.
 WASM = wasm32-unknown-unknown
-WASM_CARGO ?= $(STD_FROM_SOURCE) CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=rust-lld $(ARM_CARGO)
+# Debian's Rust 1.96 leaves out the linker. The toolchain that builds the package has it.
+RUST_LLD = $(firstword $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/rust-lld) rust-lld)
+WASM_CARGO ?= $(STD_FROM_SOURCE) CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(RUST_LLD) $(ARM_CARGO)
 # A fault is a trap either way. Without the text of panics, which nobody would see, the module is 6 % smaller.
 WASM_STD ?= $(if $(filter cargo,$(WASM_CARGO)),,-Z build-std=std,panic_abort -Z panic-immediate-abort \
 	--config 'profile.release.panic="immediate-abort"')
@@ -53,7 +55,7 @@ WASI_FLAGS = -C target-feature=+simd128 $(if $(WASI_STD),-C link-self-contained=
 .PHONY: test-wasm-tiers
 test-wasm-tiers: ## The Rust tests that compare loops by vectors with their definitions, in WebAssembly (4 minutes)
 	$(if $(filter cargo,$(WASM_CARGO)),rustup target add $(WASI))
-	CARGO_TARGET_WASM32_WASIP1_LINKER=rust-lld CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $(CURDIR)/wasm/wasi.mjs" \
+	CARGO_TARGET_WASM32_WASIP1_LINKER=$(RUST_LLD) CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $(CURDIR)/wasm/wasi.mjs" \
 		RUSTFLAGS="$(WASI_FLAGS)" $(WASM_CARGO) test --locked $(WASI_STD) --target $(WASI) --target-dir target/wasi --lib agree
 
 # Needs Node 20 or later.
