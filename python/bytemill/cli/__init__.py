@@ -77,6 +77,9 @@ MODULES = {"compare": "inspect", "decode": "encode", "list": "inspect", "truncat
 # What the library raises for wrong arguments and files.
 EXPECTED = (ValueError, UnknownTokenError, OSError, ImportError, OverflowError, MemoryError)
 
+# How most commands take an encoding or a model.
+ENCODING_OPTIONS = ("-e", "--encoding", "-m", "--model")
+
 # Arguments that begin so are paths, even with spaces.
 PATH_STARTS = ("/", "./", "../", "~")
 
@@ -139,7 +142,7 @@ class Commands(Group):
             # click has already ended the line that shows ^C.
             code = INTERRUPTED
         except click.ClickException as error:
-            complain(error.format_message())
+            complain(error.format_message() + hint_of(error))
             if isinstance(error, click.UsageError) and error.ctx is not None:
                 click.echo(f"{error.ctx.command_path} --help lists the options", err=True)
             code = FAILURE
@@ -174,6 +177,15 @@ class Commands(Group):
             complain(error_message(error))
             ctx.exit(FAILURE)
         return result
+
+
+def hint_of(error: click.ClickException) -> str:
+    """Returns what to add to a message: commands of one encoding take it as an argument, others by `-e`."""
+    if isinstance(error, click.NoSuchOption) and error.option_name in ENCODING_OPTIONS and error.ctx:
+        command = error.ctx.command
+        if any(part.make_metavar(error.ctx) == "ENCODING" for part in command.params):
+            return f" The encoding is an argument here: {error.ctx.command_path} ENCODING"
+    return ""
 
 
 def discard_output() -> None:

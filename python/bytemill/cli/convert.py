@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bytemill.cli import encoding_of
+from bytemill.cli import complain, encoding_of
 from bytemill.cli.id_files import TokenId
 from bytemill.cli.options import FileName, json_option, print_record
 from bytemill.cli.train import FORMATS_HELP, NO_PATTERN, target_of
@@ -69,3 +69,9 @@ def convert_command(  # noqa: PLR0913 - its options
         },
         as_json=as_json,
     )
+    if target.kind == "tiktoken":
+        complain(
+            f"{target.path} holds neither the pattern nor the special tokens, which its readers must know; a "
+            ".bytemill file holds both",
+            kind="note",
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -148,6 +149,9 @@ def parsed(spec: str) -> Target:
     if path.name in FILES:
         return Target(FILES[path.name], path.parent)
     if path.suffix.lower() not in SUFFIXES:
+        if spec.endswith(("/", os.sep)) or path.is_dir():
+            ways = " or ".join(f"{name}:{path}" for name in FOLDERS)
+            raise click.UsageError(f"cannot tell the format of a folder: expected {ways}, got {spec!r}")
         raise click.UsageError(
             f"cannot tell the format of {spec!r}: expected a name that ends in {', '.join(SUFFIXES)}, "
             f"a folder as {' or '.join(f'{name}:FOLDER' for name in FOLDERS)}, or one of {', '.join(FILES)}"

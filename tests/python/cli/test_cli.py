@@ -64,6 +64,7 @@ def test_version() -> None:
     ("args", "said"),
     [
         (["count", "--no-such-option"], "No such option"),
+        (["verify", "-e", "gpt2"], "The encoding is an argument here: bytemill verify ENCODING"),
         (["no-such-command"], "No such command 'no-such-command'"),
         (["count", "/no/such/file"], "/no/such/file: No such file or directory"),
         (["count", "/no/such/*.txt"], "no file matches"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -91,12 +92,20 @@ def test_a_file_without_a_pattern(mine: bytemill.Encoding, mine_file: Path, tmp_
         ),
         ("no/such/folder/mine.bytemill", "there is no folder"),
         ("unknown:folder", "cannot tell the format"),
+        ("new/", "expected huggingface:new or gpt2:new, got 'new/'"),
     ],
 )
 def test_outputs_that_mean_nothing(output: str, said: str) -> None:
     called = run("convert", "gpt2", output)
     assert called.code == 2
     assert said in called.err
+
+
+@pytest.mark.parametrize(("suffix", "noted"), [("tiktoken", ["note"]), ("bytemill", [])])
+def test_what_a_format_leaves_out_is_noted(suffix: str, noted: list[str], tmp_path: Path) -> None:
+    called = run("convert", "gpt2", str(tmp_path / f"a.{suffix}"))
+    assert called.code == 0
+    assert re.findall(r"note(?=: .* holds neither the pattern nor the special tokens)", called.err) == noted
 
 
 def test_what_cannot_be_exact_is_refused(tmp_path: Path) -> None:
