@@ -518,9 +518,9 @@ RANKS: dict[str, Bomb] = {
     "a rank of 50 MB": Bomb(
         lambda: {"m.tiktoken": FIRST + b"Yg== " + b"9" * 50_000_000}, "Exceeds the limit", 3
     ),
-    "many fields": Bomb(lambda: {"m.tiktoken": FIRST + b"A " * 2_000_000}, "got 2000000 fields", MANY),
+    "many fields": Bomb(lambda: {"m.tiktoken": FIRST + b"A " * 2_000_000}, "got more than 2 fields"),
     "empty lines": Bomb(lambda: {"m.tiktoken": FIRST + b"\n" * 3_000_000}, "each of the 256 bytes"),
-    "a line many times": Bomb(lambda: {"m.tiktoken": FIRST * 500_000}, "in line 1 already", MANY),
+    "a line many times": Bomb(lambda: {"m.tiktoken": FIRST * 500_000}, "in line 1 already"),
     "no line": Bomb(lambda: {"m.model": b"A" * 3_000_000}, "expected a .tiktoken file"),
     "ids near 4 G": Bomb(lambda: ranks([(bytes([i]), 4_294_967_294 - i) for i in range(256)])),
     "an id of 4 G": Bomb(
@@ -602,7 +602,7 @@ WORDS: dict[str, Bomb] = {
     "parts that begin with each other": Bomb(lambda: lines(f"##{word}" for word in grown(2_000)), None, MANY),
     "a huge word": Bomb(lambda: lines(["a" * 2_000_000]), None, MANY),
     "a word many times": Bomb(lambda: lines(["a"] * 500_000), None, MANY),
-    "empty lines": Bomb(lambda: lines([""] * 2_000_000), "without white space at its end", MANY),
+    "empty lines": Bomb(lambda: lines([""] * 2_000_000), "without white space at its end"),
     "a huge name of a class": Bomb(
         lambda: lines([], tokenizer_class="x" * 2_000_000), "expected a tokenizer of Bert"
     ),
@@ -626,9 +626,9 @@ PAIRS: dict[str, Bomb] = {
     "longer and longer tokens": Bomb(
         lambda: pair(growing(2_000), grown(2_000)[1:]), "cannot be encoded exactly", MANY
     ),
-    "a merge many times": Bomb(lambda: pair(b"a a\n" * 500_000, ["aa"]), "is merge 0 already", MANY),
-    "empty lines": Bomb(lambda: pair(b"\n" * 2_000_000), "expected two parts, got 0", MANY),
-    "many fields": Bomb(lambda: pair(b"a " * 1_000_000), "expected two parts", MANY),
+    "a merge many times": Bomb(lambda: pair(b"a a\n" * 500_000, ["aa"]), "is merge 0 already"),
+    "empty lines": Bomb(lambda: pair(b"\n" * 2_000_000), "expected two parts, got 0"),
+    "many fields": Bomb(lambda: pair(b"a " * 1_000_000), "got more than 2"),
     "a huge merge": Bomb(lambda: pair(b"a" * 2_000_000 + b" b\n"), "is no token"),
     "deep ids": Bomb(lambda: pair(b"", encoder=b'{"a":' * 500_000), "maximum recursion depth"),
     "small values": Bomb(lambda: pair(b"", encoder=b'{"a":%s}' % SMALL_LISTS), "expected an integer", MANY),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytemill.errors import VocabularyError
 from bytemill.formats.json_file import brief
+from bytemill.formats.lines import text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -114,19 +115,19 @@ def ids_of(contents: bytes, source: str) -> dict[str, int]:
             ends in white space.
     """
     try:
-        lines = contents.decode().split("\n")
+        text = contents.decode()
     except UnicodeDecodeError as error:
         raise VocabularyError(f"{source}: expected UTF-8: {error}") from None
-    if lines and not lines[-1]:
-        lines.pop()
-    tokens = [line.removesuffix("\r") for line in lines]
-    for number, token in enumerate(tokens, 1):
+    ids: dict[str, int] = {}
+    for number, line in enumerate(text_lines(text)):
+        token = line.removesuffix("\r")
         if not token or token != token.rstrip():
             raise VocabularyError(
-                f"{source}: line {number}: expected a token without white space at its end, "
+                f"{source}: line {number + 1}: expected a token without white space at its end, "
                 f"got {brief(repr(token))}"
             )
-    return {token: token_id for token_id, token in enumerate(tokens)}
+        ids[token] = number
+    return ids
 
 
 def upper_case_word(tokens: Iterable[str]) -> str | None:

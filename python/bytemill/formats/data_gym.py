@@ -14,17 +14,22 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from bytemill.definition import Definition, tokens_by_id
 from bytemill.errors import VocabularyError
 from bytemill.formats.json_file import brief
-from bytemill.formats.merge_list import check_merges, merges_of
+from bytemill.formats.lines import number_of, text_lines, two_fields
+from bytemill.formats.merge_list import check_merges, indices_of, merges_of
 from bytemill.patterns import GPT2_PATTERN, MINBPE_GPT2_PATTERN, R50K_PATTERN, described_pattern
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bytemill.formats.json_file import Value
+    from bytemill.formats.merge_list import BytePair
 
 __all__ = ["format_encoder", "format_merges", "parse_data_gym", "parse_pair"]
 
@@ -125,7 +130,7 @@ def parse_pair(
         VocabularyError: A file is malformed, or merging by this list of pairs would give different token IDs
             than merging by rank; the message has file, line and reason.
     """
-    merges = parse_merges(vocab_bpe, vocab_bpe_file)
+    merges = indices_of(parse_merges(vocab_bpe, vocab_bpe_file), vocab_bpe_file)
     made = {left + right for left, right in merges}
     ranks: dict[bytes, int] = {}
     special_tokens: dict[str, int] = {}
@@ -163,28 +168,26 @@ def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
     return ranks
 
 
-def parse_merges(contents: bytes, source: str) -> list[tuple[bytes, bytes]]:
-    """Parses `vocab.bpe`: the pairs."""
-    merges = []
-    lines = contents.decode("utf-8", errors="replace").removesuffix("\n").split("\n")
-    for number, line in enumerate(lines[1:], start=2):
+def parse_merges(contents: bytes, source: str) -> Iterator[BytePair]:
+    """Parses `vocab.bpe`: yields the pairs."""
+    lines = text_lines(contents.decode("utf-8", errors="replace"))
+    for number, line in enumerate(islice(lines, 1, None), start=2):
         try:
             merge = parse_merge(line)
         except ValueError as error:
             raise VocabularyError(
                 f"Error parsing line {brief(repr(line))} in {source}: line {number}: {error}"
             ) from error
-        merges.append(merge)
-    return merges
+        yield merge
 
 
 def parse_merge(line: str) -> tuple[bytes, bytes]:
     """Parses one line; `ValueError` with the reason if it is malformed."""
-    match line.split():
+    match two_fields(line):
         case [left, right]:
             return token_bytes(left), token_bytes(right)
         case parts:
-            raise ValueError(f"expected two parts, got {len(parts)}")
+            raise ValueError(f"expected two parts, got {number_of(parts)}")
 
 
 def parse_encoder(contents: bytes, source: str) -> dict[bytes, int]:

@@ -16,9 +16,9 @@ from bytemill.formats.json_file import brief
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["BytePair", "Merges", "check_merges", "merges_of"]
+__all__ = ["BytePair", "Merges", "check_merges", "indices_of", "merges_of"]
 
 BytePair: TypeAlias = tuple[bytes, bytes]
 
@@ -54,29 +54,34 @@ def merges_of(ranks: dict[bytes, int]) -> Merges:
     return Merges(pairs, sorted(whole, key=ranks.__getitem__))
 
 
+def indices_of(merges: Iterable[BytePair], source: str) -> dict[BytePair, int]:
+    """Returns the index of each pair in a list; `VocabularyError` with the file if one is there twice."""
+    indices: dict[BytePair, int] = {}
+    for index, pair in enumerate(merges):
+        if pair in indices:
+            refuse(source, f"merge {index}, of {pair[0]!r} and {pair[1]!r}, is merge {indices[pair]} already")
+        indices[pair] = index
+    return indices
+
+
 def check_merges(
-    ranks: dict[bytes, int], merges: Sequence[BytePair], source: str, *, whole_pieces: bool
+    ranks: dict[bytes, int], indices: Mapping[BytePair, int], source: str, *, whole_pieces: bool
 ) -> None:
     """Checks that merging by a list of pairs gives the same IDs as merging by rank.
 
     Args:
         ranks: The ID of each mergeable token; all bytes are there.
-        merges: The list.
+        indices: The index of each pair in the list.
         source: The name of its file, for messages.
         whole_pieces: Whether the library that reads the list looks up whole pieces first.
 
     Raises:
-        VocabularyError: A pair occurs twice or is not made of tokens, or both would not give the same IDs.
+        VocabularyError: A pair is not made of tokens, or both would not give the same IDs.
     """
-    indices: dict[BytePair, int] = {}
-    for index, pair in enumerate(merges):
+    for pair, index in indices.items():
         for token in (*pair, pair[0] + pair[1]):
             if token not in ranks:
                 refuse(source, f"merge {index}, of {pair[0]!r} and {pair[1]!r}: {token!r} is no token")
-        if pair in indices:
-            refuse(source, f"merge {index}, of {pair[0]!r} and {pair[1]!r}, is merge {indices[pair]} already")
-        indices[pair] = index
-
     try:
         pairs, whole = merges_of(ranks)
     except VocabularyError as error:

@@ -14,7 +14,7 @@ from bytemill.definition import ID_LIMIT, Definition, tokens_by_id
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.formats.dialects import check_python
 from bytemill.formats.json_file import MOST_PATTERN_BYTES, brief
-from bytemill.formats.merge_list import check_merges, merges_of
+from bytemill.formats.merge_list import check_merges, indices_of, merges_of
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 
 if TYPE_CHECKING:
@@ -180,9 +180,8 @@ def definition_of(model: Model, name: str, source: str) -> Definition:
         tokens.append(token)
     definition = Definition(name, model.pattern or WHOLE_TEXT_PATTERN, ranks, model.special_tokens)
     definition.check(source)
-    check_merges(
-        ranks, [(tokens[left], tokens[right]) for left, right in model.merges], source, whole_pieces=False
-    )
+    merges = indices_of(((tokens[left], tokens[right]) for left, right in model.merges), source)
+    check_merges(ranks, merges, source, whole_pieces=False)
     tokens_by_id(model.special_tokens.items(), source)
     hidden = hidden_token(list(model.special_tokens))
     if hidden is not None:

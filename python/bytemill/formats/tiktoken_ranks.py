@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from bytemill._messages import import_optional
 from bytemill.definition import ID_LIMIT, Definition
 from bytemill.errors import VocabularyError
+from bytemill.formats.lines import blocks_of, byte_lines, number_of, two_fields
 from bytemill.formats.verification import Encode, check_ids, check_prefixes
 
 if TYPE_CHECKING:
@@ -55,37 +56,43 @@ def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:
 
 
 def parse_usual(contents: bytes) -> dict[bytes, int] | None:
-    """Parses a file as it is usually written, all lines at once; `None` if anything is unusual.
+    """Parses a file as it is usually written, many lines at once; `None` if anything is unusual.
 
     That takes a third of the time of a line by itself.
     """
-    # Each line has one space. Others, and long ones, would be copied here before they are refused.
-    lines = contents.count(b"\n") + (not contents.endswith(b"\n"))
-    if contents.count(b" ") != lines or len(contents) > LONG_LINE * lines:
-        return None
-    fields = contents.split()
-    encoded, digits = fields[::2], fields[1::2]
-    joined = b"\n".join(map(b" ".join, zip(encoded, digits, strict=False)))
-    if joined != contents.rstrip(b"\n") or not all(map(bytes.isdigit, digits)):
-        return None
-    try:
-        tokens = list(map(binascii.a2b_base64, encoded))
-        ranks = dict(zip(tokens, map(int, digits), strict=True))
-    except ValueError:
-        return None
-    # Only one spelling of a token is usual, and there is none of no bytes.
-    if [binascii.b2a_base64(token, newline=False) for token in tokens] != encoded or b"" in ranks:
-        return None
-    if len(ranks) != len(tokens) or len(set(ranks.values())) != len(tokens):
-        return None
-    return ranks if max(ranks.values(), default=0) < ID_LIMIT else None
+    ranks: dict[bytes, int] = {}
+    taken: set[int] = set()
+    for block in blocks_of(contents, b"\n"):
+        # Each line has one space. Others, and long ones, would be copied here before they are refused.
+        lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        if block.count(b" ") != lines or len(block) > LONG_LINE * lines:
+            return None
+        fields = block.split()
+        encoded, digits = fields[::2], fields[1::2]
+        joined = b"\n".join(map(b" ".join, zip(encoded, digits, strict=False)))
+        if joined != block.removesuffix(b"\n") or not all(map(bytes.isdigit, digits)):
+            return None
+        try:
+            tokens = list(map(binascii.a2b_base64, encoded))
+            ranks.update(zip(tokens, map(int, digits), strict=True))
+        except ValueError:
+            return None
+        # Only one spelling of a token is usual.
+        if [binascii.b2a_base64(token, newline=False) for token in tokens] != encoded:
+            return None
+        before = len(taken)
+        taken.update(map(ranks.__getitem__, tokens))
+        if not before + lines == len(ranks) == len(taken):
+            return None
+    # There is no token of no bytes.
+    return ranks if b"" not in ranks and max(taken, default=0) < ID_LIMIT else None
 
 
 def parse_lines(contents: bytes, source: str) -> dict[bytes, int]:
     """Parses a file line by line; arguments, result and same errors as `parse_ranks`."""
     ranks: dict[bytes, int] = {}
     line_of_rank: dict[int, int] = {}
-    for number, line in enumerate(contents.splitlines(), start=1):
+    for number, line in enumerate(byte_lines(contents), start=1):
         if not line:
             continue
         try:
@@ -103,7 +110,7 @@ def parse_lines(contents: bytes, source: str) -> dict[bytes, int]:
 
 def parse_line(line: bytes, ranks: dict[bytes, int], line_of_rank: dict[int, int]) -> tuple[bytes, int]:
     """Parses one line, given the lines before; `ValueError` with the reason if it is malformed."""
-    match line.split():
+    match two_fields(line):
         case [b"=", _]:
             raise ValueError(
                 "expected a token of at least one byte; no text becomes an empty one, so that texts have the "
@@ -112,7 +119,7 @@ def parse_line(line: bytes, ranks: dict[bytes, int], line_of_rank: dict[int, int
         case [encoded, digits]:
             token = base64.b64decode(encoded, validate=True)
         case fields:
-            raise ValueError(f"expected a token and a rank, got {len(fields)} fields")
+            raise ValueError(f"expected a token and a rank, got {number_of(fields)} fields")
     if not digits.isdigit():
         raise ValueError(f"expected a rank in decimal digits, got {digits!r}")
     rank = int(digits)

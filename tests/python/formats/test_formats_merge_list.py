@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, models
 import bytemill
 from bytemill.errors import VocabularyError
 from bytemill.formats.data_gym import token_text
-from bytemill.formats.merge_list import BytePair, check_merges, merges_of
+from bytemill.formats.merge_list import BytePair, check_merges, indices_of, merges_of
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 from support.toys import BYTE_RANKS
 
@@ -65,7 +65,7 @@ def test_what_is_accepted_gives_the_same_ids() -> None:
     for seed in range(400):
         ranks, merges, whole_pieces = random_case(seed)
         try:
-            check_merges(ranks, merges, "toy", whole_pieces=whole_pieces)
+            check_merges(ranks, indices_of(merges, "toy"), "toy", whole_pieces=whole_pieces)
         except VocabularyError:
             refused += 1
             continue
@@ -91,7 +91,7 @@ def test_what_is_written_gives_the_same_ids() -> None:
             continue
         whole += bool(merges.whole)
         pairs = list(merges.pairs.values())
-        check_merges(ranks, pairs, "toy", whole_pieces=bool(merges.whole))
+        check_merges(ranks, indices_of(pairs, "toy"), "toy", whole_pieces=bool(merges.whole))
         encoding, tokenizer = encoding_of(ranks), tokenizer_of(ranks, pairs, ignore_merges=bool(merges.whole))
         for text in TEXTS:
             assert encoding.encode_ordinary(text) == tokenizer.encode(text).ids, (seed, ranks, text)
@@ -124,7 +124,7 @@ REFUSED = {
 @pytest.mark.parametrize(("tokens", "merges", "reason"), REFUSED.values(), ids=REFUSED)
 def test_refusals_say_why(tokens: dict[bytes, int], merges: list[BytePair], reason: str) -> None:
     with pytest.raises(VocabularyError) as caught:
-        check_merges(BYTE_RANKS | tokens, merges, "some.json", whole_pieces=False)
+        check_merges(BYTE_RANKS | tokens, indices_of(merges, "some.json"), "some.json", whole_pieces=False)
     assert str(caught.value).startswith("some.json: ")
     assert reason in str(caught.value)
 
@@ -132,7 +132,7 @@ def test_refusals_say_why(tokens: dict[bytes, int], merges: list[BytePair], reas
 def test_more_ways_to_make_a_token_do_not_matter() -> None:
     ranks = BYTE_RANKS | {b"ab": 256, b"bc": 257, b"abc": 258}
     merges = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc"), (b"ab", b"c")]
-    check_merges(ranks, merges, "some.json", whole_pieces=False)
+    check_merges(ranks, indices_of(merges, "some.json"), "some.json", whole_pieces=False)
     assert merges_of(ranks).pairs[b"abc"] == (b"ab", b"c")
 
 

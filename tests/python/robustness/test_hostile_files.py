@@ -95,7 +95,7 @@ FORMATS: dict[str, list[str]] = {
     "tiktoken_ranks": ["ranks"],
     "tokenizer_json": ["tokenizer.json, components", "tokenizer.json, models"],
 }
-WITHOUT_READERS = {"dialects", "gguf_splitting", "huggingface", "merge_list", "npy", "verification"}
+WITHOUT_READERS = {"dialects", "gguf_splitting", "huggingface", "lines", "merge_list", "npy", "verification"}
 
 PUBLIC = [
     "bytemill",
