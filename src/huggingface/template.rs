@@ -15,89 +15,147 @@ pub struct Template {
     pub suffix: Vec<(String, TokenId)>,
 }
 
+/// What a post-processor makes of a text: it, or a token around it.
+#[derive(Clone, Debug)]
+enum Item {
+    Text,
+    Token(String, TokenId),
+}
+
+/// What the next post-processor takes for a text: each part of a template is one.
+type Part = Vec<Item>;
+
 /// Reads a post-processor. Its fields tell its type, same as in the library.
 pub(super) fn read_template(processor: &At<'_>) -> Result<Template, FileError> {
-    let mut template = Template::default();
+    let mut parts = vec![vec![Item::Text]];
     if !processor.is_null() {
-        add(processor, &mut template)?;
+        parts = process(processor, parts)?;
+    }
+    let mut template = Template::default();
+    let mut texts = 0;
+    for item in parts.into_iter().flatten() {
+        match item {
+            Item::Text => texts += 1,
+            Item::Token(text, id) if texts == 0 => template.prefix.push((text, id)),
+            Item::Token(text, id) => template.suffix.push((text, id)),
+        }
+    }
+    if texts != 1 {
+        return Err(processor.refuse(format!(
+            "expected to keep the text once, got it {texts} times"
+        )));
     }
     Ok(template)
 }
 
-/// Adds the tokens of a processor outside those of the processors before.
-fn add(processor: &At<'_>, template: &mut Template) -> Result<(), FileError> {
+/// Returns what a processor makes of the parts that the one before has made.
+fn process(processor: &At<'_>, parts: Vec<Part>) -> Result<Vec<Part>, FileError> {
     let has = |key: &str| processor.get(key).is_ok_and(|value| !value.is_null());
-    if has("sep") && has("cls") {
-        // RobertaProcessing and BertProcessing.
-        let token = |key: &str| match &processor.get(key)?.items()?[..] {
-            [text, id] => Ok((text.text()?.to_owned(), id.number()?)),
-            _ => Err(processor.refuse(format!("expected a token and its id as {key}"))),
-        };
-        template.prefix.insert(0, token("cls")?);
-        template.suffix.push(token("sep")?);
-        return check_around(processor, template.prefix.len() + template.suffix.len());
-    }
-    if has("single") && has("special_tokens") {
-        return add_single(processor, template);
-    }
-    let (kind, name) = processor.kind()?;
-    match name {
-        "ByteLevel" => Ok(()),
-        "Sequence" => {
-            for step in processor.get("processors")?.items()? {
-                add(&step, template)?;
+    let parts = if has("sep") && has("cls") {
+        let is_roberta = has("trim_offsets") && has("add_prefix_space");
+        put_around(processor, parts, is_roberta)?
+    } else if has("single") && has("special_tokens") {
+        fill_template(processor, &parts)?
+    } else {
+        let (kind, name) = processor.kind()?;
+        match name {
+            "ByteLevel" => parts,
+            "Sequence" => {
+                let steps = processor.get("processors")?.items()?;
+                return steps
+                    .iter()
+                    .try_fold(parts, |parts, step| process(step, parts));
             }
-            Ok(())
+            _ => {
+                return Err(kind.refuse(format!(
+                    "expected ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing or Sequence, got {name}"
+                )));
+            }
         }
-        _ => Err(kind.refuse(format!(
-            "expected ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing or Sequence, got {name}"
-        ))),
-    }
+    };
+    check_around(processor, parts.iter().map(Vec::len).sum())?;
+    Ok(parts)
 }
 
-/// Adds the tokens around a single text.
-fn add_single(processor: &At<'_>, template: &mut Template) -> Result<(), FileError> {
-    let (mut before, mut after) = (Vec::new(), Vec::new());
-    let mut is_behind = false;
-    for part in processor.get("single")?.items()? {
+/// Puts tokens around parts as RobertaProcessing or BertProcessing.
+fn put_around(
+    processor: &At<'_>,
+    mut parts: Vec<Part>,
+    is_roberta: bool,
+) -> Result<Vec<Part>, FileError> {
+    let token = |key: &str| match &processor.get(key)?.items()?[..] {
+        [text, id] => Ok(Item::Token(text.text()?.to_owned(), id.number()?)),
+        _ => Err(processor.refuse(format!("expected a token and its id as {key}"))),
+    };
+    let (first, last) = (token("cls")?, token("sep")?);
+    for (number, part) in parts.iter_mut().enumerate() {
+        if number == 0 {
+            part.insert(0, first.clone());
+        } else if is_roberta {
+            part.insert(0, last.clone());
+        }
+        part.push(last.clone());
+    }
+    Ok(parts)
+}
+
+/// Returns the parts of a template around one text, or two.
+fn fill_template(processor: &At<'_>, parts: &[Part]) -> Result<Vec<Part>, FileError> {
+    let key = match parts.len() {
+        1 => "single",
+        2 => "pair",
+        count => {
+            return Err(processor.refuse(format!(
+                "expected one text or two, got the {count} parts of another template"
+            )));
+        }
+    };
+    let mut made: Vec<Part> = Vec::new();
+    let mut count = 0;
+    for part in processor.get(key)?.items()? {
         let special = part.get("SpecialToken")?;
-        if special.is_null() {
-            if is_behind {
-                return Err(part.refuse("the text occurs twice, which is not supported"));
-            }
-            is_behind = true;
-            continue;
-        }
-        let id = special.get("id")?.text()?;
-        let names = processor.get("special_tokens")?.get(id)?;
-        if names.is_null() {
-            return Err(special.refuse(format!("expected a key of special_tokens, got {id:?}")));
-        }
-        let tokens = if is_behind { &mut after } else { &mut before };
-        let (texts, ids) = (names.get("tokens")?.items()?, names.get("ids")?.items()?);
-        if texts.len() != ids.len() {
-            return Err(names.refuse("expected as many ids as tokens"));
-        }
-        check_around(processor, tokens.len() + texts.len())?;
-        for (text, id) in texts.iter().zip(&ids) {
-            tokens.push((text.text()?.to_owned(), id.number()?));
-        }
+        let filled = if special.is_null() {
+            let sequence = part.get("Sequence")?.get("id")?;
+            let text = match sequence.text()? {
+                "A" => parts.first(),
+                "B" => parts.get(1),
+                _ => None,
+            };
+            text.cloned()
+                .ok_or_else(|| sequence.refuse("expected a sequence that there is"))?
+        } else {
+            tokens_of(processor, &special)?
+        };
+        count += filled.len();
+        check_around(processor, count)?;
+        made.push(filled);
     }
-    if !is_behind {
-        return Err(processor
-            .get("single")?
-            .refuse("expected the text among its parts"));
+    Ok(made)
+}
+
+/// Returns the tokens that an entry of a template stands for.
+fn tokens_of(processor: &At<'_>, special: &At<'_>) -> Result<Part, FileError> {
+    let id = special.get("id")?.text()?;
+    let names = processor.get("special_tokens")?.get(id)?;
+    if names.is_null() {
+        return Err(special.refuse(format!("expected a key of special_tokens, got {id:?}")));
     }
-    template.prefix.splice(0..0, before);
-    template.suffix.append(&mut after);
-    check_around(processor, template.prefix.len() + template.suffix.len())
+    let (texts, ids) = (names.get("tokens")?.items()?, names.get("ids")?.items()?);
+    if texts.len() != ids.len() {
+        return Err(names.refuse("expected as many ids as tokens"));
+    }
+    check_around(processor, texts.len())?;
+    let tokens = texts.iter().zip(&ids);
+    let tokens = tokens.map(|(text, id)| Ok(Item::Token(text.text()?.to_owned(), id.number()?)));
+    tokens.collect()
 }
 
 /// Checks the number of special tokens around a text: a file can name one that stands for many, many times.
 fn check_around(processor: &At<'_>, count: usize) -> Result<(), FileError> {
-    if count > MOST_AROUND {
+    if count > MOST_AROUND + 1 {
         return Err(processor.refuse(format!(
-            "expected at most {MOST_AROUND} special tokens around a text, got {count} or more"
+            "expected at most {MOST_AROUND} special tokens around a text, got {} or more",
+            count - 1
         )));
     }
     Ok(())

@@ -37,6 +37,11 @@ impl Normal {
         self.table.class(c) == Class::ORDINARY
     }
 
+    /// Returns whether a character stays whatever stands around it, as well.
+    pub(super) fn is_fixed(&self, c: char) -> bool {
+        self.is_ordinary(c) && !self.table.is_starter(c)
+    }
+
     pub(super) fn keeps(&self, text: &str) -> bool {
         self.next_change(text, 0).is_none()
     }

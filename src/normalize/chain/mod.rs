@@ -207,12 +207,13 @@ impl Chain {
     /// steps that look further, or that change one of the two.
     pub fn keeps_apart(&self, before: char, after: char) -> bool {
         self.steps.iter().all(|step| match step {
-            Prepared::Form(form) => form.is_ordinary(before) && form.is_ordinary(after),
+            // What follows is not known: "e" may become "é".
+            Prepared::Form(form) => form.is_ordinary(before) && form.is_fixed(after),
             Prepared::Replace(replaced) => replaced.keeps_apart(before, after),
             Prepared::CleanText => [before, after].map(bert::cleaned) == [before, after].map(Some),
             Prepared::IsolateHan => !bert::is_han(before) && !bert::is_han(after),
             Prepared::Nmt => [before, after].map(nmt) == [before, after].map(Some),
-            Prepared::Precompiled(map) => map.is_ordinary(before) && map.is_ordinary(after),
+            Prepared::Precompiled(map) => map.is_ordinary(before) && map.is_fixed(after),
             Prepared::StripNonspacing => ![before, after].into_iter().any(bert::is_nonspacing),
             Prepared::StripAccents => ![before, after].into_iter().any(is_combining_mark),
             Prepared::Lowercase => is_lower(before) && is_lower(after),

@@ -12,7 +12,7 @@ use super::Output;
 use crate::checkpoint;
 use crate::error::{EncodeError, NormalizerError};
 use crate::normalize::charsmap::Charsmap;
-use crate::unicode::character::{decode, length_of};
+use crate::unicode::character::{decode, first, length_of};
 
 /// Clusters of this many bytes and more are not looked up.
 const LONG_CLUSTER: usize = 6;
@@ -20,13 +20,32 @@ const LONG_CLUSTER: usize = 6;
 /// Characters between two passes of the checkpoint.
 const CHECK_INTERVAL: usize = 1 << 18;
 
+/// Returns the characters whose bits are set.
+fn characters_in(bits: &[u64]) -> impl Iterator<Item = char> {
+    let words = (0..).step_by(64).zip(bits).filter(|(_, word)| **word != 0);
+    let points = words.flat_map(|(start, word)| {
+        let set = (0..64).filter(move |bit| word >> bit & 1 != 0);
+        set.map(move |bit| start + bit)
+    });
+    points.filter_map(char::from_u32)
+}
+
+/// Returns whether a character is one grapheme cluster with a letter behind it.
+fn takes_letter(c: char) -> bool {
+    let text = String::from_iter([c, 'a']);
+    let mut cursor = GraphemeCursor::new(c.len_utf8(), text.len(), true);
+    cursor.is_boundary(&text, 0) != Ok(true)
+}
+
 /// A map of characters.
 pub struct Precompiled {
     map: Charsmap,
     /// Whether each character of ASCII is a key.
     ascii: [bool; 128],
-    /// A bit for each code point beyond ASCII: whether keys begin with it.
+    /// A bit for each code point: whether keys begin with it.
     begins: Vec<u64>,
+    /// Whether keys begin with a character that is one grapheme cluster with a letter behind it, which it would replace.
+    takes_next: bool,
 }
 
 impl fmt::Debug for Precompiled {
@@ -54,11 +73,17 @@ impl Precompiled {
         }
         let mut begins = vec![0; (char::MAX as usize + 1).div_ceil(64)];
         map.for_each_start(|key| {
-            if let Some((point, _)) = decode(key) {
+            if let Some(point) = first(key) {
                 begins[point as usize / 64] |= 1 << (point % 64);
             }
         });
-        Ok(Self { map, ascii, begins })
+        let takes_next = characters_in(&begins).any(takes_letter);
+        Ok(Self {
+            map,
+            ascii,
+            begins,
+            takes_next,
+        })
     }
 
     /// Returns the maximum number of output bytes for a character.
@@ -66,9 +91,20 @@ impl Precompiled {
         self.map.longest_value().max(1)
     }
 
-    /// Returns whether a character stays, and is a grapheme cluster by itself beside others of which that is true.
+    /// Returns whether a character stays whatever stands before it, and begins a grapheme cluster that what follows is
+    /// apart from if that is [fixed](Self::is_fixed).
     pub(super) fn is_ordinary(&self, c: char) -> bool {
-        matches!(c, ' '..='~') && !self.ascii[c as usize]
+        matches!(c, ' '..='~') && !self.ascii[c as usize] && !self.takes_next
+    }
+
+    /// Returns whether a character stays whatever stands around it, as well.
+    pub(super) fn is_fixed(&self, c: char) -> bool {
+        self.is_ordinary(c) && !self.begins_with(c as usize)
+    }
+
+    /// Returns whether keys begin with a code point.
+    fn begins_with(&self, point: usize) -> bool {
+        self.begins[point / 64] >> (point % 64) & 1 != 0
     }
 
     pub(super) fn keeps(&self, text: &str) -> bool {
@@ -99,7 +135,7 @@ impl Precompiled {
     #[inline]
     fn may_begin(&self, rest: &[u8]) -> bool {
         let beyond_ascii = decode(rest).map(|(point, _)| point);
-        beyond_ascii.is_none_or(|point| self.begins[point as usize / 64] >> (point % 64) & 1 != 0)
+        beyond_ascii.is_none_or(|point| self.begins_with(point as usize))
     }
 
     /// Returns the next part of a text that is replaced, from a place on that no such part lies across, and its value.

@@ -76,6 +76,8 @@ pub(super) struct Table {
     /// characters with both that are not all ordinary; all or none for characters of two bytes.
     rows: Box<[u64; 64 * 64]>,
     groups: Groups,
+    /// The characters that are composed with some that may follow them, in order; none where the form only decomposes.
+    starters: Vec<char>,
 }
 
 impl Table {
@@ -87,17 +89,26 @@ impl Table {
 
     pub(super) fn new(form: Form) -> Self {
         let mut classes = vec![Class::ORDINARY; RANGES[5].end as usize];
-        let mut joining = Vec::new();
+        let (mut starters, mut joining) = (Vec::new(), Vec::new());
         for c in RANGES.into_iter().flatten().filter_map(char::from_u32) {
+            let mut report = |starter, last| {
+                starters.push(starter);
+                joining.push(last);
+            };
             classes[c as usize] = Class {
-                quick: quick(c, form, &mut joining),
+                quick: quick(c, form, &mut report),
                 order: canonical_combining_class(c),
             };
         }
         for c in joining {
             classes[c as usize].quick = Quick::Maybe;
         }
-        Self::of(&classes)
+        starters.sort_unstable();
+        starters.dedup();
+        Self {
+            starters,
+            ..Self::of(&classes)
+        }
     }
 
     fn of(classes: &[Class]) -> Self {
@@ -107,6 +118,7 @@ impl Table {
             leads: Box::new([0; 256]),
             rows: vec![0; 64 * 64].try_into().expect("64 times 64"),
             groups: Groups::new(),
+            starters: Vec::new(),
         };
         let (pages, _) = classes.as_chunks::<PAGE>();
         for (start, page) in (0..).step_by(PAGE).zip(pages) {
@@ -142,6 +154,11 @@ impl Table {
             Some(&page) => self.pages[usize::from(page)][c % PAGE],
             None => Class::ORDINARY,
         }
+    }
+
+    /// Returns whether a character is composed with some that may follow it.
+    pub(super) fn is_starter(&self, c: char) -> bool {
+        self.starters.binary_search(&c).is_ok()
     }
 
     /// Returns the first offset from `at` on, which is that of a character, of one that may not occur in normal text after
@@ -300,15 +317,19 @@ impl Parts {
         self.count += 1;
     }
 
+    fn parts(&self) -> &[char] {
+        &self.parts[..self.count]
+    }
+
     /// Returns whether it is the character itself.
     fn is(&self, c: char) -> bool {
-        self.count == 1 && self.parts[0] == c
+        self.parts() == [c]
     }
 }
 
-/// Returns whether a character may occur in a normal text, but "yes" for "maybe". In a composed form, reports the
-/// character that completes it where it is composed.
-fn quick(c: char, form: Form, joining: &mut Vec<char>) -> Quick {
+/// Returns whether a character may occur in a normal text, but "yes" for "maybe". In a composed form, reports the two
+/// characters that it is composed of.
+fn quick(c: char, form: Form, report: &mut impl FnMut(char, char)) -> Quick {
     let mut canonical = Parts::default();
     decompose_canonical(c, |part| canonical.push(part));
     let compatible = || {
@@ -321,8 +342,9 @@ fn quick(c: char, form: Form, joining: &mut Vec<char>) -> Quick {
         Form::Nfkd => compatible().is(c),
         Form::Nfc | Form::Nfkc => {
             let is_composed = canonical.is(c) || std::iter::once(c).nfc().map(|(c, _)| c).eq([c]);
-            if is_composed && canonical.count > 1 {
-                joining.push(canonical.parts[canonical.count - 1]);
+            if is_composed && let [first, parts @ .., last] = canonical.parts() {
+                let starter = parts.iter().try_fold(*first, |c, &part| compose(c, part));
+                report(starter.expect("its first parts are composed"), *last);
             }
             is_composed && (form == Form::Nfc || canonical == compatible())
         }
@@ -387,6 +409,21 @@ mod tests {
                     table.skip_normal(&c.to_string(), 0) == 0,
                     class.quick != Quick::Yes
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn starters_are_composed_with_what_may_follow() {
+        for form in FORMS {
+            let table = Table::new(form);
+            let all = || '\0'..=char::MAX;
+            let joining: Vec<char> = all()
+                .filter(|&c| table.class(c).quick == Quick::Maybe)
+                .collect();
+            for c in all() {
+                let is_composed = joining.iter().any(|&next| compose(c, next).is_some());
+                assert_eq!(table.is_starter(c), is_composed, "{c:?} {form:?}");
             }
         }
     }

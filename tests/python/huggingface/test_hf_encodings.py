@@ -261,13 +261,22 @@ def test_templates_that_hold_no_text_once_are_refused() -> None:
     template = entry("template")
     twice = {"type": "Sequence", "processors": [template, template]}
     for processor, message in (
-        (twice, "expected a template to get one text or two, got the 3 parts"),
-        (template | {"single": template["single"] * 2}, "the text occurs twice"),
+        (twice, "expected one text or two, got the 3 parts of another template"),
+        (template | {"single": template["single"] * 2}, "keep the text once, got it 2 times"),
         (template | {"single": template["pair"]}, ""),
     ):
         file = json.loads(byte_level("none").to_str()) | {"post_processor": processor}
         with pytest.raises(bytemill.VocabularyError, match=f"post_processor.*: {message}"):
             hf.Tokenizer.from_str(json.dumps(file))
+
+
+@pytest.mark.filterwarnings("ignore:.*its post-processor adds")
+@every_processor
+def test_encodings_add_the_same_tokens(processor: str) -> None:
+    theirs, _ = both(ALL_PROCESSORS[processor])
+    ours = bytemill.Encoding.from_bytes(theirs.to_str().encode())
+    ids, _ = ours.encode_batch_to_numpy(["a b"], add_special_tokens=True)
+    assert ids.tolist() == theirs.encode("a b").ids
 
 
 def test_what_cannot_be_truncated() -> None:
