@@ -107,7 +107,7 @@ impl Encoding {
     /// 256 or memory ends.
     ///
     /// # Complexity
-    /// O(n log n) for n bytes of different pieces.
+    /// O(n log n) for n bytes of distinct pieces.
     pub fn train<'t>(
         texts: impl IntoIterator<Item = &'t str>,
         vocab_size: usize,

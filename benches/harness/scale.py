@@ -126,7 +126,7 @@ def in_tokenizers(encoding: bytemill.Encoding, documents: Sequence[str], work: P
 
 
 def growth(sources: Sequence[Path], texts: Path) -> list[Row]:
-    """Returns the number of different pieces at each doubling of the sources, each once, and of the texts."""
+    """Returns the number of distinct pieces at each doubling of the sources, each once, and of the texts."""
     mixed = (batch.texts for batch in reader().read(texts))
     return [
         *doublings("once", shuffled_blocks(sources)),
@@ -135,7 +135,7 @@ def growth(sources: Sequence[Path], texts: Path) -> list[Row]:
 
 
 def doublings(name: str, parts: Iterable[Sequence[str | bytes]]) -> list[Row]:
-    """Returns the number of different pieces at each doubling, and at the end."""
+    """Returns the number of distinct pieces at each doubling, and at the end."""
     rows: list[Row] = []
     counts = bytemill.PieceCounts(pattern=PATTERN)
     size, limit = 0, 1 << 20

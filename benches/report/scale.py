@@ -36,7 +36,7 @@ class Cluster(NamedTuple):
         cores: The processors of each.
         read: Gigabytes that each reads in a second from where the files are.
         unit: Gigabytes of a unit.
-        power: The exponent with which different pieces grow beyond what was measured, in a varied corpus.
+        power: The exponent with which distinct pieces grow beyond what was measured, in a varied corpus.
     """
 
     nodes: int = 64
@@ -79,7 +79,7 @@ def head(result: Result, name: str) -> list[str]:
 
 
 def exponent(rows: Sequence[Row]) -> float:
-    """Returns the exponent with which different pieces grow over the last doubling."""
+    """Returns the exponent with which distinct pieces grow over the last doubling."""
     last = rows[-1]
     before = min(rows[:-1], key=lambda row: abs(row["bytes"] * 2 - last["bytes"]))
     return log2(last["pieces"] / before["pieces"]) / log2(last["bytes"] / before["bytes"])
@@ -110,7 +110,7 @@ def section(result: Result) -> str:
         "",
     ]
     lines += table(
-        ["text", "size", "different pieces", "pieces"],
+        ["text", "size", "distinct pieces", "pieces"],
         [
             [row["text"], f"{row['bytes'] / 1e6:,.0f} MB", f"{row['pieces']:,}", f"{row['total']:,}"]
             for row in result["growth"]
@@ -142,7 +142,7 @@ def section(result: Result) -> str:
     )
     lines += ["**Learning** from sorted counts.", ""]
     lines += table(
-        ["tokens", "different pieces", "seconds", "CPU µs per piece"],
+        ["tokens", "distinct pieces", "seconds", "CPU µs per piece"],
         [
             [
                 f"{row['vocab_size']:,}",
@@ -163,7 +163,7 @@ def section(result: Result) -> str:
     lines += table(ENGINE_HEADS, engine_rows(result["engines"]))
     lines += ["**Adding up** the same counts, by bytemill and by the engines' own operations.", ""]
     lines += table(
-        ["by", "seconds", "CPU seconds", "peak memory, MB", "different pieces"],
+        ["by", "seconds", "CPU seconds", "peak memory, MB", "distinct pieces"],
         [
             [
                 f"{row['engine']}: {row['stage']}" if "engine" in row else "`PieceCounts.merge_files`",
@@ -192,7 +192,7 @@ ENGINE_HEADS = (
 
 
 def of_text(result: Result, name: str) -> list[Row]:
-    """Returns how the different pieces of a text grow."""
+    """Returns how the distinct pieces of a text grow."""
     return [row for row in result["growth"] if row["text"] == name]
 
 
@@ -221,7 +221,7 @@ def engine_rows(rows: Sequence[Row]) -> list[list[str]]:
 MODEL_HEADS = (
     "text, exponent",
     "units",
-    "different pieces",
+    "distinct pieces",
     "runs",
     "count",
     "add up",
@@ -277,7 +277,7 @@ def model(result: Result, cluster: Cluster) -> list[str]:
         f"each node reads {cluster.read:g} GB/s",
         f"units of {cluster.unit:g} GB",
         f"{count:.2f} CPU seconds per GB to count, {encode:.2f} to write shards",
-        f"{last['pieces']:,} different pieces in {last['bytes'] / GIGA:.2f} GB, the exponent {measured:.2f}",
+        f"{last['pieces']:,} distinct pieces in {last['bytes'] / GIGA:.2f} GB, the exponent {measured:.2f}",
         f"also the exponent {cluster.power:.2f}, a guess for a corpus with more sources",
         f"{run_bytes:.1f} bytes and {row_seconds * 1e6:.2f} µs for each row of the runs, by all cores",
         f"{load_seconds * 1e6:.2f} µs to load each different piece",
@@ -334,7 +334,7 @@ def large_section(result: Result) -> str:
 
 def result_of(row: Row) -> str:
     """Returns what a stage has made."""
-    for name, what in (("pieces", "different pieces"), ("tokens", "tokens")):
+    for name, what in (("pieces", "distinct pieces"), ("tokens", "tokens")):
         if name in row:
             return f"{row[name]:,} {what}"
     return ""

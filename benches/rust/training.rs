@@ -1,4 +1,4 @@
-//! Training alone: counting the pieces of a text, and learning merges from many different pieces.
+//! Training alone: counting the pieces of a text, and learning merges from many distinct pieces.
 
 use std::time::Duration;
 

@@ -268,7 +268,7 @@ def integer_type(dtype: npt.DTypeLike, highest: int) -> np.dtype[Any]:
     kind = np.dtype(dtype)
     if kind.kind not in "iu" or np.iinfo(kind).max < highest:
         raise ValueError(
-            f"dtype {kind} cannot hold token ids up to {highest}: expected an integer type that can, such as "
+            f"dtype {kind} cannot hold token IDs up to {highest}: expected an integer type that can, such as "
             f"{np.min_scalar_type(highest)}"
         )
     return kind

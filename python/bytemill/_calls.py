@@ -82,7 +82,7 @@ def ids_of(what: str, tokens: Tokens, encoding: HasTokens, *, stacklevel: int = 
                 ) from None
             if token.isalpha() and token not in encoding.special_tokens_set:
                 warnings.warn(
-                    f"{what} has {token!r}, which is an ordinary token of {encoding.name!r} (id {ids[-1]}) "
+                    f"{what} has {token!r}, which is an ordinary token of {encoding.name!r} (ID {ids[-1]}) "
                     f"and occurs in texts too: {special_marks(encoding)}",
                     UserWarning,
                     stacklevel=stacklevel,
@@ -126,20 +126,20 @@ def extended(
     """
     if not isinstance(added, Mapping):
         raise TypeError(
-            f"expected special tokens as a mapping of their texts to their ids, got {type(added).__name__}"
+            f"expected special tokens as a mapping of their texts to their IDs, got {type(added).__name__}"
         )
     together = dict(special_tokens)
     owners = {token_id: text for text, token_id in special_tokens.items()}
     for text, number in added.items():
         if not isinstance(text, str) or not hasattr(number, "__index__"):
             raise TypeError(
-                f"expected special tokens as strings with integers as ids, got {text!r}: {number!r}"
+                f"expected special tokens as strings with integers as IDs, got {text!r}: {number!r}"
             )
         token_id = index(number)
         if together.get(text) == token_id:
             continue
         if problem := clash(text, token_id, together, owners, core):
-            free = f"; ids from {n_vocab} on are free" if problem.startswith("that is the id") else ""
+            free = f"; IDs from {n_vocab} on are free" if problem.startswith("that is the id") else ""
             raise ValueError(f"cannot add the special token {text!r} with the id {token_id}: {problem}{free}")
         together[text], owners[token_id] = token_id, text
     return together
@@ -260,7 +260,7 @@ def warn_of_ambiguity(
     if not ids.isdisjoint(mergeable_ranks.values()):
         shared = sorted(ids.intersection(mergeable_ranks.values()))
         warnings.warn(
-            f"special tokens share the ids {shared} with mergeable tokens, and decode to those",
+            f"special tokens share the IDs {shared} with mergeable tokens, and decode to those",
             UserWarning,
             stacklevel=stacklevel,
         )

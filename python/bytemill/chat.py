@@ -77,9 +77,9 @@ def fit_messages(
         limit: The maximum of `count_messages` for the result.
         model: The name of a model, or an encoding.
         tokens_per_image: As for `count_messages`.
-        count: Returns the number of tokens of a chat, instead of `count_messages`, such as by the template of
-            an open model. More messages must not have fewer tokens. The latest messages then begin with a
-            message of the user, as templates expect.
+        count: Returns the number of tokens of a chat, instead of `count_messages`, such as with the chat
+            template of an open model. More messages must not have fewer tokens. The latest messages then
+            begin with a message of the user, as templates expect.
 
     Raises:
         UnknownEncodingError, TypeError: Same as `count_messages`.

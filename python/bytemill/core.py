@@ -909,8 +909,8 @@ class Encoding:
 
         Returns:
             The remaining text, the number of its tokens, and whether anything was dropped. It is maximal for
-            ordinary text; in a very long run that the pattern does not split, of whitespace or letters, it
-            may be a few characters shorter.
+            ordinary text; in a very long run that the pattern does not split, of whitespace or letters, or
+            where a normalizer strips the start of a text, it may be a few characters shorter.
 
         Raises:
             ValueError: `max_tokens` is negative, or `side` neither "right" nor "left".
@@ -1212,7 +1212,7 @@ class Encoding:
         allowed_special: AllowedSpecial = NO_TOKENS,
         disallowed_special: DisallowedSpecial = (),
     ) -> list[str]:
-        """Returns the pieces of a text that are encoded by themselves, as pre-tokenizers give them.
+        """Returns the pieces of a text that are encoded by themselves, same as pre-tokenizers return.
 
         Args:
             text: Any string.
@@ -1221,7 +1221,7 @@ class Encoding:
 
         Returns:
             For each piece that has tokens, the part of the text that it stands for, in order. Joined they are
-            the text, unless the tokenizer drops characters, such as blanks between words.
+            the text, unless the tokenizer drops characters, such as spaces between words.
 
         Raises:
             DisallowedSpecialTokenError, TypeError, PatternError: Same as `count`.

@@ -163,7 +163,7 @@ class Definition(NamedTuple):
         if len(ranks) != kept or sum(len(token) == 1 for token in ranks) < BYTES:
             raise ValueError(
                 f"expected a vocab_size from {BYTES + len(special_ids)} to {self.max_id + 1}, "
-                f"below any gap in the ids of mergeable tokens, got {vocab_size}"
+                f"below any gap in the IDs of mergeable tokens, got {vocab_size}"
             )
         new_id = {token_id: kept + i for i, token_id in enumerate(special_ids)}
         special_tokens = {text: new_id[token_id] for text, token_id in self.special_tokens.items()}

@@ -2,7 +2,7 @@ r"""The split patterns: the regular expressions whose matches are the pieces of 
 
 Three families cover almost every published byte-level vocabulary. Within a family the spellings differ in
 speed and sometimes in a detail. A name stands for one exact spelling, because the text of a pattern is part
-of a definition, and the native splitter recognises it.
+of a definition, and the native splitter recognizes it.
 
 Every pattern tries its alternatives in order at each offset and takes the first that matches. `++`, `?+` and
 `*+` are possessive: they never give back what they matched. All patterns match every character of a text.

@@ -7,7 +7,7 @@ of all adjacent pairs that are a token together it merges the one with the lowes
 either, a *pattern* cuts the text into *pieces*, roughly words, and no merge reaches across a cut. *Special
 tokens* are cut out before that.
 
-Nothing here is compiled or optimised.
+Nothing here is compiled or optimized.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ def ranks_of_merges(merges: Iterable[Pair]) -> dict[bytes, int]:
 def merge_steps(piece: bytes, ranks: Mapping[bytes, int]) -> Iterator[list[bytes]]:
     """Merges a piece step by step, yielding its parts: first the single bytes, then what each merge leaves.
 
-    A step merges the one pair of neighbours whose joined bytes have the lowest rank, the leftmost of equals.
-    It ends when no two neighbours joined are a token.
+    A step merges the one pair of neighbors whose joined bytes have the lowest rank, the leftmost of equals.
+    It ends when no two neighbors joined are a token.
 
     Complexity:
         Quadratic in the length of the piece.

@@ -305,7 +305,7 @@ class Session:
 
 
 class StreamEncoder:
-    """Encodes a text that arrives in parts, and returns token IDs as soon as nothing behind can change them.
+    """Encodes a text that arrives in parts, and returns token IDs as soon as no later text can change them.
 
     The results of `push` and then `flush`, joined, are what `encode` returns for the whole text.
     `Encoding.stream_encoder` makes one.
@@ -445,11 +445,12 @@ class PrefixCache:
         >>> cache.stats().hits
         1
 
-    Texts are cut in segments of about 8 KiB at places that nothing reaches across. A segment is used where
+    Texts are cut in segments of about 8 KiB at places that no token can cross. A segment is used where
     all of its bytes stand in the text; hashes only choose which ones to compare, so no collision changes a
     token ID. Encodings, and calls that allow other special tokens, share nothing.
 
-    Threads may share a cache. None waits for it: if another thread is using it, a text is encoded without.
+    Threads may share a cache and never wait for it: while another thread uses it, a text is encoded
+    without.
     """
 
     __slots__ = ("_core", "_sizes")

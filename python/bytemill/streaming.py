@@ -219,7 +219,9 @@ def ids_of(tokens: SupportsIndex | Sequence[int]) -> Sequence[int]:
         return [index(tokens)]  # type: ignore[arg-type]
     except TypeError:
         if isinstance(tokens, str):
-            raise TypeError(f"expected an id or a sequence of ids, got the text {tokens!r:.40}") from None
+            raise TypeError(
+                f"expected a token ID or a sequence of them, got the text {tokens!r:.40}"
+            ) from None
         return tokens  # type: ignore[return-value]
 
 

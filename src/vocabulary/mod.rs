@@ -502,7 +502,9 @@ impl Vocabulary {
     pub(crate) fn whole_piece(&self, piece: &[u8]) -> Option<TokenId> {
         match &self.model {
             Model::Listed(merges) if merges.looks_up_whole_pieces() => {
-                self.token(piece).or_else(|| merges.spelled(piece))
+                // A character whose token has other bytes is that token, not the one of its byte.
+                let found = self.tokens.find(piece).or_else(|| merges.spelled(piece));
+                found.or_else(|| self.token(piece))
             }
             _ => None,
         }

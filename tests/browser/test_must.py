@@ -159,7 +159,7 @@ def test_m5_details(opened: Opened) -> None:
     expect(details).to_contain_text("20 72 65 74 75 72 6e")
     expect(details).to_contain_text("its own text encodes to it")
     expect(details).to_contain_text("bytes 10 to 17")
-    expect(details.locator("dt")).to_contain_text(["id", "bytes", "place", "kind", "merged from", "reached"])
+    expect(details.locator("dt")).to_contain_text(["ID", "bytes", "place", "kind", "merged from", "reached"])
     expect(details).to_contain_text("merged from")
     token, card = page.locator("#a .t >> nth=5").bounding_box(), details.bounding_box()
     assert token["y"] + token["height"] <= card["y"]

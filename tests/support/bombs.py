@@ -546,7 +546,7 @@ FOLDERS: dict[str, Bomb] = {
                 KIMI | {"added_tokens_decoder": {str(i): {"content": f"<{i}>"} for i in range(256, 60_000)}}
             ),
         },
-        "expected ids from 256 to 513",
+        "expected IDs from 256 to 513",
         MANY,
     ),
     "Kimi with a deep configuration": Bomb(

@@ -78,12 +78,13 @@ class Printable(Protocol):
 @click.option("--merges", is_flag=True, help="Show the merge steps of each piece of TEXT.")
 @click.option("--no-ids", is_flag=True, help="Leave out the IDs below the tokens.")
 @click.option(
-    "--colour",
     "--color",
+    "--colour",
+    "colour",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Whether to colour tokens; auto: on terminals, unless NO_COLOR is set.",
+    help="Whether to color tokens; auto: on terminals, unless NO_COLOR is set.",
 )
 @special_option
 @output_option

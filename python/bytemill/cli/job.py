@@ -272,7 +272,7 @@ def reduce_command(
         return
     counts = merged(plan)
     counts.save(output, sort=True)
-    record = {"pieces": counts.total(), "different_pieces": len(counts), "files": [output]}
+    record = {"pieces": counts.total(), "distinct_pieces": len(counts), "files": [output]}
     print_record(record, as_json=as_json)
 
 

@@ -416,7 +416,7 @@ def train_command(  # noqa: PLR0913 - its options
         "vocab_size": encoding.n_vocab,
         "special_tokens": len(encoding.special_tokens_set),
         "pieces": counts.total(),
-        "different_pieces": len(counts),
+        "distinct_pieces": len(counts),
         "seconds_counting": round(counted - began, 3),
         "seconds_merging": round(merged - counted, 3),
         "sha256": encoding.sha256,

@@ -109,7 +109,7 @@ def parse_data_gym(
         differing = min(ranks.items() ^ ids.items(), key=lambda item: (item[1], item[0]))[0]
         raise VocabularyError(
             f"{encoder_json_file} does not match {vocab_bpe_file}: for the token {brief(repr(differing))} "
-            f"the first has the id {ids.get(differing)}, the second {ranks.get(differing)}"
+            f"the first has the ID {ids.get(differing)}, the second {ranks.get(differing)}"
         )
     return ranks
 

@@ -147,7 +147,7 @@ def parse_merge(line: str, merges: Mapping[Pair, int]) -> Pair:
     if (left, right) in merges:
         raise ValueError("the pair is merged already")
     if not (0 <= left < BYTES + len(merges) and 0 <= right < BYTES + len(merges)):
-        raise ValueError(f"expected two ids from 0 to {BYTES + len(merges) - 1}")
+        raise ValueError(f"expected two IDs from 0 to {BYTES + len(merges) - 1}")
     return left, right
 
 
@@ -174,7 +174,7 @@ def definition_of(model: Model, name: str, source: str) -> Definition:
         token = tokens[left] + tokens[right]
         if token in ranks:
             raise VocabularyError(
-                f"{source}: ids {ranks[token]} and {new_id} are both of {brief(repr(token))}"
+                f"{source}: IDs {ranks[token]} and {new_id} are both of {brief(repr(token))}"
             )
         ranks[token] = new_id
         tokens.append(token)

@@ -71,13 +71,13 @@ def kimi_definition(ranks: dict[bytes, int], config: Value, name: str, source: s
     ids = {str(token_id): token_id for token_id in range(size, size + KIMI_SPECIAL)}
     if other := next((number for number in contents if number not in ids), None):
         named.refuse(
-            f"expected ids from {size} to {size + KIMI_SPECIAL - 1}, those after the ranks, got {other}"
+            f"expected IDs from {size} to {size + KIMI_SPECIAL - 1}, those after the ranks, got {other}"
         )
     special_tokens: dict[str, int] = {}
     for number, token_id in ids.items():
         text = contents.get(number, f"<|reserved_token_{number}|>")
         if text in special_tokens:
-            named.refuse(f"the token {text!r} has the ids {special_tokens[text]} and {token_id}")
+            named.refuse(f"the token {text!r} has the IDs {special_tokens[text]} and {token_id}")
         special_tokens[text] = token_id
     return Definition(name, KIMI_PATTERN, ranks, special_tokens).check(source)
 
@@ -183,8 +183,8 @@ def llama_definition(ranks: dict[bytes, int], config: Value, name: str, source: 
         pattern, names = LLAMA3_PATTERN, LLAMA_3_1 if config["use_scaled_rope"].flag() else LLAMA_3_0
     else:
         config["vocab_size"].refuse(
-            f"expected {len(LLAMA_3_0)} ids (Llama 3) or {len(LLAMA_4)} (Llama 4) more than the {len(ranks)} "
-            f"ranks, got {config['vocab_size'].contents}; other ranks are read with pattern="
+            f"expected {len(LLAMA_3_0)} token IDs (Llama 3) or {len(LLAMA_4)} (Llama 4) more than the "
+            f"{len(ranks)} ranks, got {config['vocab_size'].contents}; other ranks are read with pattern="
         )
     special_tokens = {text: len(ranks) + i for i, text in enumerate(names)}
     return Definition(name, pattern, ranks, special_tokens).check(source)

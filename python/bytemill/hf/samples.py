@@ -71,10 +71,12 @@ def check(original: Any, engine: Engine) -> None:
         our_rows = engine.rows(samples, finds_special=finds_special)
         for sample, our, their in zip(samples, our_rows, their_rows, strict=True):
             if our != their:
-                raise VocabularyError(f"the ids of {sample!r} would be {our}, and are {their}")
+                raise VocabularyError(f"the token IDs of {sample!r} would be {our}, and are {their}")
     ours = engine.rows([samples[5]], finds_special=True)[0]
     if framed != before + ours + after:
-        raise VocabularyError(f"the ids of {samples[5]!r} would be {before + ours + after}, and are {framed}")
+        raise VocabularyError(
+            f"the token IDs of {samples[5]!r} would be {before + ours + after}, and are {framed}"
+        )
     for skips, their_texts in decoded.items():
         our_texts = engine.decode_batch(rows, skip_special=skips)
         for ids, our_text, their_text in zip(rows, our_texts, their_texts, strict=True):

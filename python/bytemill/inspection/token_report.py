@@ -135,7 +135,7 @@ def report_token(encoding: Encoding | str, token_id: int) -> TokenReport:
     if not encoding._core_bpe.is_token(token_id):  # noqa: SLF001 - of this library
         raise UnknownTokenError(
             f"no token of {shortened(encoding.name)} has the id {token_id}; "
-            f"ids go from 0 to {encoding.max_token_value}"
+            f"IDs go from 0 to {encoding.max_token_value}"
         )
     value = encoding.decode_single_token_bytes(token_id)
     [kind] = kinds_of([value])
@@ -237,7 +237,7 @@ class TokenList(Displayed):
 
 
 def list_tokens(encoding: Encoding | str, first: int, last: int) -> TokenList:
-    """Lists the tokens with ids from `first` to `last`; ids without a token are left out.
+    """Lists the tokens with IDs from `first` to `last`; IDs without a token are left out.
 
     Args:
         encoding: The encoding, or its name as in `show`.
@@ -259,7 +259,7 @@ def list_tokens(encoding: Encoding | str, first: int, last: int) -> TokenList:
     if not tokens:
         raise UnknownTokenError(
             f"no token of {shortened(encoding.name)} has an id from {first} to {last}; "
-            f"ids go from 0 to {encoding.max_token_value}"
+            f"IDs go from 0 to {encoding.max_token_value}"
         )
     return TokenList(encoding.name, tokens)
 

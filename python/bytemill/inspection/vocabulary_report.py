@@ -130,12 +130,12 @@ class VocabularyReport(Displayed):
             special[SPECIAL_SHOWN:] = [f"and {len(special) - SPECIAL_SHOWN:,} more"]
         return [
             *fact("sha256", self.sha256),
-            *fact("ids", f"{self.n_vocab:,}, from 0 to {self.n_vocab - 1}"),
+            *fact("token IDs", f"{self.n_vocab:,}, from 0 to {self.n_vocab - 1}"),
             *fact(
-                "mergeable tokens", f"{self.mergeable_tokens:,}, of {self.mean_length:.2f} bytes in the mean"
+                "mergeable tokens", f"{self.mergeable_tokens:,}, of {self.mean_length:.2f} bytes on average"
             ),
             *fact("special tokens", f"{len(self.special_tokens):,}", special),
-            *fact("ids without a token", f"{missing:,}", ranges),
+            *fact("IDs without a token", f"{missing:,}", ranges),
             *fact("unreachable", *self._examples(self.reachability.unreachable)),
             *(self._facts_of_pattern() if self.model is None else self._facts_of_model(self.model)),
         ]

@@ -205,7 +205,7 @@ def finish(plan: Plan) -> dict[str, Facts]:
     options = work.options("compact")
     commits = work.all_commits("compact", len(options["shards"]))
     if (tokens := sum(commit.sums["tokens"] for commit in commits)) != manifest.tokens:
-        raise InternalError(f"expected {manifest.tokens} ids in all shards, got {tokens}")
+        raise InternalError(f"expected {manifest.tokens} token IDs in all shards, got {tokens}")
     contents = {
         "bytemill": manifest.bytemill,
         "encoding": manifest.encoding,

@@ -352,7 +352,9 @@ def check_sizes(found: Provenance, folder: Path) -> None:
 def fingerprint(provenance: Provenance) -> dict[str, object]:
     """Returns the fields that must be equal for a run to be continued, by their names in messages."""
     encoding = provenance.encoding
-    described = f"{encoding.get('name')} of {encoding.get('n_vocab')} ids, SHA-256 {encoding.get('sha256')}"
+    described = (
+        f"{encoding.get('name')} of {encoding.get('n_vocab')} token IDs, SHA-256 {encoding.get('sha256')}"
+    )
     return {"bytemill": provenance.bytemill, "the encoding": described, **provenance.options}
 
 

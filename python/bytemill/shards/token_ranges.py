@@ -164,7 +164,9 @@ def stored_ids(kind: type[TokenFile], dtype: str, open_file: Open, first: int, e
             wanted = min(CHUNK, end - start)
             ids = np.frombuffer(read_full(file, wanted * stored.itemsize), stored)
             if len(ids) != wanted:
-                raise ValueError(f"expected {wanted} ids at {start}, got {len(ids)}: the file has been cut")
+                raise ValueError(
+                    f"expected {wanted} token IDs at {start}, got {len(ids)}: the file has been cut"
+                )
             yield ids
 
 

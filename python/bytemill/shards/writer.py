@@ -352,8 +352,8 @@ class ShardWriter:
         name = next((file.path for file in self._record.sources if file.item == item), f"document {item}")
         raise ValueError(
             f"{self._record_path}: expected a next shard that begins within the {len(ends)} documents and "
-            f"{len(ids)} ids at {offset} of {name}, got one after {cursor.documents} documents and "
-            f"{cursor.tokens} ids of them: give the same source, or write to another folder"
+            f"{len(ids)} token IDs at {offset} of {name}, got one after {cursor.documents} documents and "
+            f"{cursor.tokens} token IDs of them: give the same source, or write to another folder"
         )
 
     def _write(self, encoded: EncodedBlock, cursor: Cursor, background: BackgroundWriter) -> None:

@@ -37,7 +37,7 @@ class PieceCounts:
     """Pieces, as bytes, and how often each occurs.
 
     Iterating yields (piece, count) in the order in which the pieces first occurred; `len` is the number of
-    different pieces. Counts of the same pattern and special tokens can be added; `+` returns new counts.
+    distinct pieces. Counts of the same pattern and special tokens can be added; `+` returns new counts.
 
     Attributes:
         pattern: The regular expression that the pieces are matches of; `None` if every text is one piece.
@@ -156,7 +156,7 @@ class PieceCounts:
         ):
             if ours != theirs:
                 raise ValueError(
-                    f"cannot add counts of different {what}, with which the same text has different pieces: "
+                    f"cannot add counts of different {what}, with which the same text is split differently: "
                     f"{ours!r} and {theirs!r}"
                 )
         self._core.merge(other._core)

@@ -64,7 +64,7 @@ class InitialVocabulary(NamedTuple):
         tokens = sorted(ranks, key=ranks.__getitem__)
         if any(len(token) != 1 for token in tokens[:BYTES]):
             raise ValueError(
-                f"expected an encoding whose first {BYTES} ids are those of the bytes, got {encoding!r}"
+                f"expected an encoding whose first {BYTES} token IDs are those of the bytes, got {encoding!r}"
             )
         ids = [ranks[token] for token in tokens]
         number = {token_id: i for i, token_id in enumerate(ids)}
@@ -152,7 +152,7 @@ class TrainingOptions(NamedTuple):
         lowest = min((token_id for token_id in special_ids.values() if token_id is not None), default=None)
         if lowest is not None and lowest < next_id + merges:
             raise ValueError(
-                f"expected ids of special tokens from {next_id + merges} on, after those of the merges, "
+                f"expected IDs of special tokens from {next_id + merges} on, after those of the merges, "
                 f"got {lowest}"
             )
         if pad_vocab_to is not None and not 1 <= pad_vocab_to <= MOST_PADDING:

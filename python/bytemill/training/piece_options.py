@@ -219,7 +219,7 @@ class MetaPieces(NamedTuple):
                 )
             if piece_id in by_id:
                 raise ValueError(
-                    f"expected different ids, got {piece_id} for {name}_id and for {by_id[piece_id][0]!r}"
+                    f"expected distinct IDs, got {piece_id} for {name}_id and for {by_id[piece_id][0]!r}"
                 )
             # Without an unk_id, another may be the unknown piece.
             is_unknown = piece == options.unk_piece

@@ -26,7 +26,7 @@ impl PieceCounts {
         }
     }
 
-    /// Number of different pieces.
+    /// Number of distinct pieces.
     ///
     /// # Errors
     /// With sorted counts of other processes: [`TrainError`] of temporary files, or if interrupted.
@@ -37,7 +37,7 @@ impl PieceCounts {
         })
     }
 
-    /// Total length of all different pieces in bytes.
+    /// Total length of all distinct pieces in bytes.
     pub(in crate::train) fn bytes(&mut self) -> Result<usize, TrainError> {
         if let Gathered::Run(run) = self.gather()? {
             return Ok(run.bytes);

@@ -221,14 +221,14 @@ def test_small_vocabularies_fit_small_types(byte_ranks: dict[bytes, int]) -> Non
         for dtype in fitting.split():
             ids = encoding.encode_batch_to_numpy(["a\xff"], append=highest, dtype=dtype).ids
             assert (ids.dtype, ids.tolist()) == (np.dtype(dtype), [97, 195, 191, highest])
-        with pytest.raises(ValueError, match="cannot hold token ids up to"):
+        with pytest.raises(ValueError, match="cannot hold token IDs up to"):
             encoding.encode_batch_to_numpy(["a"], dtype=refused)
 
 
 @pytest.mark.parametrize("dtype", ["u2", "i2", "u1", "i1", "f4", "f8", bool, object, "S4", "M8[s]", "m8[s]"])
 def test_types_that_cannot_hold_the_ids(encoding: bytemill.Encoding, dtype: Any) -> None:
     texts = iter(["a"])
-    with pytest.raises(ValueError, match=r"cannot hold token ids up to 200018: expected .* uint32"):
+    with pytest.raises(ValueError, match=r"cannot hold token IDs up to 200018: expected .* uint32"):
         encoding.encode_batch_to_numpy(texts, dtype=dtype)
     assert list(texts) == ["a"], "texts were read before the type was refused"
 

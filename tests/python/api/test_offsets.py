@@ -198,7 +198,7 @@ def test_text_that_a_pattern_drops_has_no_token(byte_ranks: dict[bytes, int]) ->
 
 
 def test_a_special_token_with_the_id_of_another_token(byte_ranks: dict[bytes, int]) -> None:
-    with pytest.warns(UserWarning, match="share the ids"):
+    with pytest.warns(UserWarning, match="share the IDs"):
         encoding = bytemill.Encoding(
             "custom", pat_str=".", mergeable_ranks=byte_ranks, special_tokens={"<\u20ac>": 97}
         )

@@ -216,8 +216,8 @@ def test_tokens_that_are_there_already(custom: bytemill.Encoding) -> None:
 @pytest.mark.parametrize(
     ("special_tokens", "message"),
     [
-        ({"<|x|>": 256}, "that is the id of the token b'ab'; ids from 302 on are free"),
-        ({"<|x|>": 300}, "that is the id of '<|endoftext|>'; ids from 302 on are free"),
+        ({"<|x|>": 256}, "that is the id of the token b'ab'; IDs from 302 on are free"),
+        ({"<|x|>": 300}, "that is the id of '<|endoftext|>'; IDs from 302 on are free"),
         ({"<|x|>": 400, "<|y|>": 400}, "that is the id of '<|x|>'"),
         ({"<|other|>": 302}, "it has the id 301 already"),
         ({"": 302}, "expected at least one character"),
@@ -233,12 +233,12 @@ def test_clashes(special_tokens: dict[str, int], message: str, custom: bytemill.
 
 @pytest.mark.parametrize("special_tokens", [{b"<|x|>": 302}, {"<|x|>": "302"}, {"<|x|>": None}])
 def test_what_is_no_special_token(special_tokens: Any, custom: bytemill.Encoding) -> None:
-    with pytest.raises(TypeError, match="expected special tokens as strings with integers as ids"):
+    with pytest.raises(TypeError, match="expected special tokens as strings with integers as IDs"):
         custom.with_special_tokens(special_tokens)
 
 
 def test_special_tokens_without_ids(custom: bytemill.Encoding) -> None:
-    with pytest.raises(TypeError, match="a mapping of their texts to their ids, got list"):
+    with pytest.raises(TypeError, match="a mapping of their texts to their IDs, got list"):
         custom.with_special_tokens(["<|x|>"])  # type: ignore[arg-type]
 
 

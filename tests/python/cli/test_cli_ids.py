@@ -56,7 +56,7 @@ def test_arrays(tmp_path: Path, encoding: str, options: list[str], dtype: str) -
 def test_a_type_that_is_too_small_is_refused(tmp_path: Path) -> None:
     called = run("encode", "--dtype", "uint16", "-o", tmp_path / "ids.bin", given=TEXT)
     assert called.code == 2
-    assert "cannot hold token ids up to 200018" in called.err
+    assert "cannot hold token IDs up to 200018" in called.err
     assert not list(tmp_path.iterdir())
 
 

@@ -127,7 +127,7 @@ def test_a_vocabulary() -> None:
 def test_one_token() -> None:
     assert output("inspect", "o200k_base", "--id", "2375") == f"{inspection.report_token(O200K, 2375)}\n"
     assert json.loads(output("inspect", "o200k_base", "--id", "2375", "--json"))["text"] == " world"
-    assert "has the id 200019; ids go from 0 to 200018" in complaint(
+    assert "has the id 200019; IDs go from 0 to 200018" in complaint(
         "inspect", "o200k_base", "--id", "200019"
     )
 

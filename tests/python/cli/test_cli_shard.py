@@ -74,7 +74,7 @@ def test_standard_input(documents: Path, tmp_path: Path) -> None:
     [
         (["--shard-tokens", "many"], "expected a number of tokens such as 1000000 or 100M, got 'many'"),
         (["--shard-tokens", "0"], "expected 1 or more, or none, got 0"),
-        (["-e", "cl100k_base", "--dtype", "uint16"], "dtype uint16 cannot hold token ids up to 100276"),
+        (["-e", "cl100k_base", "--dtype", "uint16"], "dtype uint16 cannot hold token IDs up to 100276"),
         (["--special", "error"], "documents.jsonl: expected no special token '<|endoftext|>'"),
         (
             ["--append", "<|no such|>"],
@@ -143,7 +143,7 @@ def test_a_file_where_the_folder_should_be(documents: Path, tmp_path: Path) -> N
     [
         ("gpt2", "eos", 2, "which is not a token of 'gpt2': expected one, such as '<|endoftext|>', or an id"),
         # Here it is one, which is no mark.
-        ("cl100k_base", "eos", 0, "'eos', which is an ordinary token of 'cl100k_base' (id 85499) and occurs"),
+        ("cl100k_base", "eos", 0, "'eos', which is an ordinary token of 'cl100k_base' (ID 85499) and occurs"),
         ("cl100k_base", "\n", 0, ""),
         ("cl100k_base", "<|endofprompt|>", 0, ""),
     ],

@@ -73,7 +73,7 @@ CALLS = {
     "convert": [
         ["convert", "gpt2", "@.bytemill"],
         ["convert", "@.bytemill", "@/tokenizer.json", "--json"],
-        ["convert", "@/tokenizer.json", "@.tiktoken"],
+        ["convert", "@/tokenizer.json", "gpt2:@"],
     ],
     "verify": [
         ["convert", "gpt2", "@/tokenizer.json"],

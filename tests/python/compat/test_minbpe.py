@@ -349,7 +349,7 @@ def test_what_the_file_cannot_hold(tmp_path: Path) -> None:
         (["minbpe v1", "", "1", "<|x|> -1"], "line 4: expected an id from 0 to 4294967294"),
         (["minbpe v1", "", "1", "<|x|> 4294967295"], "line 4: expected an id from 0 to 4294967294"),
         (["minbpe v1", "", "0", "97"], "line 4: not enough values"),
-        (["minbpe v1", "", "0", "97 256"], "line 4: expected two ids from 0 to 255"),
+        (["minbpe v1", "", "0", "97 256"], "line 4: expected two IDs from 0 to 255"),
         (["minbpe v1", "", "0", "97 97", "97 97"], "line 5: the pair is merged already"),
     ],
 )

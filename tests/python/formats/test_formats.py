@@ -174,7 +174,7 @@ def test_files_that_disagree_name_the_first_token() -> None:
     merges, _ = data_gym_files(["a b", "c d"])
     _, encoder = data_gym_files(["a b", "c e"])
     with pytest.raises(
-        VocabularyError, match="for the token b'cd' the first has the id None, the second 257"
+        VocabularyError, match="for the token b'cd' the first has the ID None, the second 257"
     ):
         data_gym.parse_data_gym(merges, encoder)
 

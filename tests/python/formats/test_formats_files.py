@@ -328,9 +328,9 @@ def test_what_minbpe_files_cannot_hold(tmp_path: Path) -> None:
 
 
 MALFORMED_MODELS = {
-    "the same bytes": ("97 97\n97 256\n256 97\n", "ids 257 and 258 are both of b'aaa'"),
+    "the same bytes": ("97 97\n97 256\n256 97\n", "IDs 257 and 258 are both of b'aaa'"),
     "another order": ("97 98\n98 99\n97 257\n", "cannot be encoded exactly"),
-    "unknown part": ("97 256\n", "line 4: expected two ids from 0 to 255"),
+    "unknown part": ("97 256\n", "line 4: expected two IDs from 0 to 255"),
     "no number": ("97 x\n", "line 4"),
 }
 
@@ -828,7 +828,7 @@ def test_two_files_are_written_both_or_not_at_all(tmp_path: Path, monkeypatch: p
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.filterwarnings("ignore:special tokens share the ids", "ignore:the special token")
+@pytest.mark.filterwarnings("ignore:special tokens share the IDs", "ignore:the special token")
 def test_damage_is_an_error_with_the_name_of_the_file(tmp_path: Path) -> None:
     encoding = Encoding(
         "toy",

@@ -129,7 +129,7 @@ NOT_WRITTEN = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:special tokens share the ids")
+@pytest.mark.filterwarnings("ignore:special tokens share the IDs")
 @pytest.mark.parametrize(("special", "reason"), NOT_WRITTEN.values(), ids=NOT_WRITTEN)
 def test_what_cannot_be_exact_is_not_written(tmp_path: Path, special: dict[str, int], reason: str) -> None:
     with pytest.raises(VocabularyError) as caught:

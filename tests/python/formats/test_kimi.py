@@ -73,7 +73,7 @@ REFUSED = {
     "no content": ({"added_tokens_decoder": {"700": {}}}, "added_tokens_decoder.700.content"),
     "a token twice": (
         {"added_tokens_decoder": {"700": {"content": "a"}, "701": {"content": "a"}}},
-        "'a' has the ids 700 and 701",
+        "'a' has the IDs 700 and 701",
     ),
     "a list": ({"added_tokens_decoder": []}, "expected an object"),
 }

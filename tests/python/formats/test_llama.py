@@ -135,7 +135,7 @@ def test_what_is_saved_is_the_same(name: str, tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "another number": ({"vocab_size": SIZE + 255}, "vocab_size: expected 256 ids (Llama 3) or 2048"),
+    "another number": ({"vocab_size": SIZE + 255}, "vocab_size: expected 256 token IDs (Llama 3) or 2048"),
     "no flag": ({"vocab_size": SIZE + 256, "use_scaled_rope": 1}, "use_scaled_rope: expected true or false"),
     "a negative number": ({"vocab_size": -1}, "vocab_size: expected an integer from 0"),
 }

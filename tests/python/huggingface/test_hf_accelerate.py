@@ -282,10 +282,10 @@ def test_samples_find_differences() -> None:
     tokenizer.backend_tokenizer.post_processor = byte_level("bert").post_processor
     compare(tokenizer.backend_tokenizer, engine)
     tokenizer.backend_tokenizer.post_processor = byte_level("two_tokens").post_processor
-    with pytest.raises(bytemill.VocabularyError, match="the ids of 'Hello, world!' would be"):
+    with pytest.raises(bytemill.VocabularyError, match="the token IDs of 'Hello, world!' would be"):
         compare(tokenizer.backend_tokenizer, engine)
     tokenizer.add_tokens(["lo, w"])
-    with pytest.raises(bytemill.VocabularyError, match="the ids of 'Hello, world!' would be"):
+    with pytest.raises(bytemill.VocabularyError, match="the token IDs of 'Hello, world!' would be"):
         compare(tokenizer.backend_tokenizer, engine)
 
 

@@ -262,7 +262,7 @@ def test_templates_that_hold_no_text_once_are_refused() -> None:
     twice = {"type": "Sequence", "processors": [template, template]}
     for processor, message in (
         (twice, "expected one text or two, got the 3 parts of another template"),
-        (template | {"single": template["single"] * 2}, "keep the text once, got it 2 times"),
+        (template | {"single": template["single"] * 2}, "expected to keep the text once, got it 2 times"),
         (template | {"single": template["pair"]}, ""),
     ):
         file = json.loads(byte_level("none").to_str()) | {"post_processor": processor}

@@ -146,6 +146,17 @@ def test_a_whole_piece_is_found_where_an_added_token_has_its_id() -> None:
         assert ours.encode_ordinary(sample) == theirs.encode(sample).ids, sample
 
 
+def test_a_character_is_not_its_byte_where_an_added_token_has_its_id() -> None:
+    token = added("A", 1, special=False) | {"normalized": True}
+    options: dict[str, Any] = {"byte_fallback": True, "ignore_merges": True}
+    text = file(
+        {"x": 0, "A": 1, "<0x41>": 2}, [token], normalizer={"type": "Prepend", "prepend": "x"}, **options
+    )
+    theirs, ours = Tokenizer.from_str(text), encoding_of(text)
+    for sample in ("AA", "A", "AAA", "B"):
+        assert ours.encode_ordinary(sample) == theirs.encode(sample).ids, sample
+
+
 @pytest.mark.parametrize("affix", ["end_of_word_suffix", "continuing_subword_prefix"])
 def test_a_missing_unknown_token_is_refused_if_it_may_be_needed(affix: str) -> None:
     """Where the original raises for some text, no character is dropped in silence."""

@@ -124,7 +124,7 @@ def test_the_page_has_all_that_was_measured() -> None:
     row |= {"cpu_seconds": 190.0, "peak_megabytes": 2_345, "folder_bytes": 25 * 10**9}
     large["large"] = [{**row, "sha256": "d" * 64}]
     page = report.page_of(result(), large)
-    assert "| one process | count | 99 | 190 | 2,345 | 5 different pieces | `dddddddd` |" in page
+    assert "| one process | count | 99 | 190 | 2,345 | 5 distinct pieces | `dddddddd` |" in page
     assert "25.0 GB of disk" in page
     assert "are equal" in page
     assert "NOT EQUAL" in report.large_section({**large, "all_equal": False})

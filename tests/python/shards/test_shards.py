@@ -423,7 +423,7 @@ def test_the_usual_type_holds_the_vocabulary(format: str, n_vocab: int, dtype: s
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"dtype": "uint16"}, "dtype uint16 cannot hold token ids up to 100276.* such as uint32"),
+        ({"dtype": "uint16"}, "dtype uint16 cannot hold token IDs up to 100276.* such as uint32"),
         ({"dtype": "int64"}, "dtype must be one of uint16, uint32 in this format, not int64"),
         ({"dtype": "uint32", "format": "megatron"}, "dtype must be one of uint16, int32, int64 in this"),
         ({"dtype": "float32"}, "dtype float32 cannot hold"),
@@ -552,7 +552,7 @@ def test_a_record_whose_next_shard_begins_nowhere(change: dict[str, Any], tmp_pa
 
 def test_fewer_documents_than_were_written(tmp_path: Path) -> None:
     stopped(DOCUMENTS, tmp_path, shards=3, shard_tokens=500)
-    with pytest.raises(ValueError, match=r"the 0 documents and 0 ids at .*: give the same source"):
+    with pytest.raises(ValueError, match=r"the 0 documents and 0 token IDs at .*: give the same source"):
         write_shards(DOCUMENTS[:3], tmp_path, GPT2, shard_tokens=500, resume=True)
 
 
@@ -624,7 +624,7 @@ def test_only_what_is_the_same_is_resumed(tmp_path: Path) -> None:
             write_shards(path, out, GPT2, resume=True, **{**options, **other})
     with pytest.raises(
         ValueError,
-        match=r"begun with the encoding .gpt2 of 50257 ids, SHA-256 \w+., not .p50k_base of 50281 ids",
+        match=r"begun with the encoding .gpt2 of 50257 token IDs, SHA-256 \w+., not .p50k_base of 50281 ",
     ):
         write_shards(path, out, bytemill.get_encoding("p50k_base"), resume=True, **options)
     changed = path.read_bytes() + b"\n"

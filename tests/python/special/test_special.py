@@ -251,7 +251,7 @@ def test_special_tokens_may_be_any_text(byte_ranks: dict[bytes, int]) -> None:
 
 
 def test_a_special_token_with_the_id_of_a_token_warns_and_is_shadowed(byte_ranks: dict[bytes, int]) -> None:
-    with pytest.warns(UserWarning, match=r"share the ids \[97\]"):
+    with pytest.warns(UserWarning, match=r"share the IDs \[97\]"):
         ours = custom(byte_ranks, {"<|a|>": 97})
     theirs = custom(byte_ranks, {"<|a|>": 97}, tiktoken)
     for encoding in (ours, theirs):

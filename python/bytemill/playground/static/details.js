@@ -143,7 +143,7 @@ export class Details {
 			),
 			facts,
 		);
-		fact(facts, "id", mono(String(id)));
+		fact(facts, "ID", mono(String(id)));
 		fact(facts, "bytes", mono(bytes.length > 64 ? `${hex(bytes.subarray(0, 64))} …` : hex(bytes) || "none"));
 		fact(facts, "place", mono(`bytes ${grouped(tokens.starts[index])} to ${grouped(tokens.ends[index])}`));
 		this.shownFor = `${encoding} ${id}`;

@@ -71,7 +71,7 @@ export class Statistics {
 			}),
 		);
 		this.repeated.replaceChildren(...found.repeated.flatMap(({ count, first }) => {
-			const token = el("span", { class: `t c${colours[first]}`, title: `id ${tokens.ids[first]}` });
+			const token = el("span", { class: `t c${colours[first]}`, title: `ID ${tokens.ids[first]}` });
 			token.append(...shown(tokens.bytes, tokens.starts[first], tokens.ends[first]));
 			return [el("span", {}, token, el("small", {}, ` ×${grouped(count)}`)), " "];
 		}));

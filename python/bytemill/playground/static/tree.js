@@ -78,7 +78,7 @@ function rows(piece) {
 		"div",
 		{ class: "pad rows" },
 		...piece.rows.map((row) => el("div", {}, ...row.map((part, i) => el("span", { class: `t c${i % 6}` }, visible(unhex(part)) || "∅")))),
-		el("p", { class: "faint" }, "ids ", el("code", {}, piece.ids.join(" "))),
+		el("p", { class: "faint" }, "IDs ", el("code", {}, piece.ids.join(" "))),
 		...(piece.candidates.length ? candidates(piece, last) : []),
 	);
 }
@@ -141,7 +141,7 @@ export function tree(trace) {
 			: sentence(trace.steps[step - 1], grown(bytes, trace.steps.slice(0, step - 1)), step, last);
 	};
 	slider.addEventListener("input", draw);
-	view.append(el("div", { class: "steps" }, slider, note), stage, el("p", { class: "faint" }, "ids ", el("code", {}, trace.ids.join(" "))));
+	view.append(el("div", { class: "steps" }, slider, note), stage, el("p", { class: "faint" }, "IDs ", el("code", {}, trace.ids.join(" "))));
 	draw();
 	return view;
 }

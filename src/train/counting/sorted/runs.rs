@@ -147,7 +147,7 @@ fn write_run(runs: &[LeveledRun]) -> Result<SortedRun, TrainError> {
 /// Sums over sorted pieces.
 #[derive(Debug, Default)]
 pub(in crate::train::counting) struct SortedSum {
-    /// Number of different pieces.
+    /// Number of distinct pieces.
     pub(in crate::train::counting) pieces: u64,
     /// Number of occurrences.
     pub(in crate::train::counting) total: u64,
