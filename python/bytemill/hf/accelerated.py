@@ -15,6 +15,7 @@ import copy
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ from bytemill.hf.samples import check
 from bytemill.sessions import PrefixCache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import SupportsIndex
 
     from typing_extensions import Self
@@ -60,8 +61,8 @@ def accelerate(tokenizer: Any, *, prefix_cache: PrefixCache | SupportsIndex | No
 
     Copies are accelerated too, and so are tokenizers that its class creates, for example with
     `from_pretrained`. After `add_tokens`, the next call reads the tokenizer again; if it is no longer
-    supported, all calls run the original methods. After a change of `backend_tokenizer` itself, call this
-    function again.
+    supported, all calls run the original methods. A new post-processor, as for another language, is followed;
+    after any other change of `backend_tokenizer` itself, call this function again.
 
     Args:
         tokenizer: A fast tokenizer of `transformers` 5 or later, with a model that `Encoding.from_file`
@@ -186,7 +187,13 @@ class Accelerated:
     """The methods that replace those of a fast tokenizer."""
 
     def _encode_plus(self: Any, text: Any, *args: Any, **given: Any) -> Any:
-        original = super()._encode_plus  # type: ignore[misc]
+        encode_plus = super()._encode_plus  # type: ignore[misc]
+
+        def original(text: Any, *args: Any, **given: Any) -> Any:
+            # It leaves its truncation and padding there, which the next call would change.
+            with settings_kept(self.backend_tokenizer):
+                return encode_plus(text, *args, **given)
+
         # What is asked for later is of these texts, whatever becomes of the list.
         text = list(text) if isinstance(text, (list, tuple)) else text
         options, engine = DEFAULTS | given, held_of(self).engine()
@@ -225,8 +232,9 @@ class Accelerated:
     ) -> str:
         text: str
         ids = [token_ids] if isinstance(token_ids, int) else token_ids
-        is_known = isinstance(ids, (list, tuple)) and not kwargs
-        engine = held_of(self).engine() if is_known else None
+        held = held_of(self)
+        is_known = isinstance(ids, (list, tuple)) and not kwargs and not held.has_own("decode")
+        engine = held.engine() if is_known else None
         if engine is None:
             text = super()._decode(  # type: ignore[misc]
                 token_ids, skip_special_tokens, clean_up_tokenization_spaces, **kwargs
@@ -237,8 +245,9 @@ class Accelerated:
 
     def decode(self: Any, token_ids: Any, skip_special_tokens: bool = False, **kwargs: Any) -> Any:
         if is_batch(token_ids) and not kwargs.keys() - {"clean_up_tokenization_spaces"}:
-            is_own = has_own(original_class(type(self)), "decode")
-            engine = None if is_own else held_of(self).engine()
+            held = held_of(self)
+            is_own = has_own(original_class(type(self)), "decode") or held.has_own("decode", "decode_batch")
+            engine = None if is_own else held.engine()
             if engine is not None:
                 texts = engine.decode_batch(token_ids, skip_special=skip_special_tokens)
                 if cleans_up(self, kwargs.get("clean_up_tokenization_spaces")):
@@ -277,6 +286,25 @@ class Accelerated:
         # The name of the class is that of the original.
         original = original_class(kind)
         return remade, (make, tuple(original if each is kind else each for each in args)), *rest
+
+
+@contextmanager
+def settings_kept(backend: Any) -> Iterator[None]:
+    """Gives a tokenizer the truncation and padding back that it has now."""
+    truncation, padding = backend.truncation, backend.padding
+    try:
+        yield
+    finally:
+        # Another thread may encode with the tokenizer, which refuses changes then.
+        with suppress(RuntimeError):
+            if truncation is None:
+                backend.no_truncation()
+            elif truncation != backend.truncation:
+                backend.enable_truncation(**truncation)
+            if padding is None:
+                backend.no_padding()
+            elif padding != backend.padding:
+                backend.enable_padding(**padding)
 
 
 def cleans_up(tokenizer: Any, wanted: bool | None) -> bool:
@@ -356,6 +384,9 @@ def state_of(encoded: Encoded) -> dict[str, Any]:
 # The attribute of a tokenizer of `transformers` that has its engine.
 ENGINE = "_bytemill_engine"
 
+# Engines of one tokenizer, each with another post-processor, that are kept.
+MOST_ENGINES = 16
+
 # Comparing engines with tokenizers changes settings of these for a moment.
 LOCK = RLock()
 
@@ -374,8 +405,8 @@ class Held:
         self.backend = backend
         self.is_off = is_off
         self.prefix_cache = prefix_cache
-        self._engine: Engine | None = None
-        self._is_refused = False
+        # By the post-processor: some classes set another one for each language. `None` if it is refused.
+        self._engines: dict[bytes, Engine | None] = {}
 
     def make(self, name: str) -> Engine:
         """Makes the engine, for a tokenizer with a name.
@@ -385,36 +416,59 @@ class Held:
         """
         with LOCK:
             self.forget()
-            engine = Engine.parse(self.backend.to_str().encode(), name, is_live=True)
-            check(self.backend, engine)
-            engine.prefix_cache = self.prefix_cache
-            self._engine = engine
-            return engine
+            return self._keep(Engine.parse(self.backend.to_str().encode(), name, is_live=True))
+
+    def _keep(self, engine: Engine) -> Engine:
+        check(self.backend, engine)
+        engine.prefix_cache = self.prefix_cache
+        if len(self._engines) == MOST_ENGINES:
+            self._engines.clear()
+        self._engines[self._processor()] = engine
+        return engine
 
     def engine(self) -> Engine | None:
         """Returns the engine, made if there is none; `None` if it is refused."""
-        if self._engine is None and not (self._is_refused or self.is_off):
-            with LOCK:
-                # Another thread may have been here.
-                if self._engine is None and not self._is_refused:
-                    try:
-                        return self.make("tokenizer")
-                    except VocabularyError:
-                        self._is_refused = True
-                    except RuntimeError:
-                        # Another thread encodes with the tokenizer, which refuses changes then: later.
-                        return None
-        return self._engine
+        if self.is_off or self.has_own("encode", "encode_batch", "encode_batch_fast"):
+            return None
+        processor = self._processor()
+        if processor in self._engines:
+            return self._engines[processor]
+        with LOCK:
+            # Another thread may have been here.
+            if processor not in self._engines:
+                others = [engine for engine in self._engines.values() if engine is not None]
+                try:
+                    if others:
+                        return self._keep(others[0].with_processor(json.loads(processor or b"null")))
+                    return self.make("tokenizer")
+                except VocabularyError:
+                    self._engines[processor] = None
+                except RuntimeError:
+                    # Another thread encodes with the tokenizer, which refuses changes then: later.
+                    return None
+            return self._engines[processor]
+
+    def _processor(self) -> bytes:
+        processor = self.backend.post_processor
+        state: bytes = b"" if processor is None else processor.__getstate__()
+        return state
+
+    def has_own(self, *names: str) -> bool:
+        """Returns whether the tokenizer itself has other methods than its class, as that of CLIP has."""
+        return not getattr(self.backend, "__dict__", {}).keys().isdisjoint(names)
 
     def forget(self) -> None:
         """Drops the engine: the tokenizer has changed."""
-        self._engine, self._is_refused = None, False
+        self._engines = {}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         other = type(self)(copy.deepcopy(self.backend, memo), self.is_off, self.prefix_cache)
         # A copy is the tokenizer that is written to a file and read.
-        if self._engine is not None and self._engine.reread() is self._engine:
-            other._engine = self._engine  # noqa: SLF001 - of this class
+        other._engines = {  # noqa: SLF001 - of this class
+            processor: engine
+            for processor, engine in self._engines.items()
+            if engine is not None and engine.reread() is engine
+        }
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -50,11 +50,7 @@ class Parts(NamedTuple):
     @classmethod
     def of(cls, file: Value) -> Parts:
         """Parses a file; `VocabularyError` if the post-processor is malformed or not supported."""
-        processor = parse_processor(file["post_processor"])
-        try:
-            frames = [frame_of(processor, adds=adds) for adds in (False, True)]
-        except VocabularyError as error:
-            file["post_processor"].refuse(str(error))
+        processor, frames = processor_of(file)
         chain = normalizer_of(file["normalizer"])
         vocabulary = file["model"]["vocab"]
         if isinstance(vocabulary.contents, list):
@@ -64,6 +60,12 @@ class Parts(NamedTuple):
             ids = vocabulary.ids()
         return cls(file, ids, chain, processor, frames)
 
+    def with_processor(self, processor: Any) -> Parts:
+        """Returns these parts with another post-processor; errors as `of`."""
+        file = Value(self.file.object() | {"post_processor": processor}, self.file.source)
+        parsed, frames = processor_of(file)
+        return self._replace(file=file, processor=parsed, frames=frames)
+
     def read(self, tokens: Iterable[AddedToken]) -> AddedTokens:
         """Returns added tokens as they are numbered when a file is read that lists them in this order."""
         return self.extended(AddedTokens(), tokens)[0]
@@ -72,6 +74,15 @@ class Parts(NamedTuple):
         """Returns `AddedTokens.extended` with the tokens of the model."""
         size = len(self.file["model"]["vocab"].contents)
         return added.extended(tokens, self.model_ids, size, self.chain.normalize)
+
+
+def processor_of(file: Value) -> tuple[Processor | None, list[Frame]]:
+    """Returns the post-processor of a file, and what it puts around each text; errors as `Parts.of`."""
+    processor = parse_processor(file["post_processor"])
+    try:
+        return processor, [frame_of(processor, adds=adds) for adds in (False, True)]
+    except VocabularyError as error:
+        file["post_processor"].refuse(str(error))
 
 
 class Engine:
@@ -170,6 +181,12 @@ class Engine:
         engine = Engine(self._parts, added)
         engine.check_added()
         return engine, count
+
+    def with_processor(self, processor: Any) -> Engine:
+        """Returns the engine with another post-processor; `VocabularyError` if that is not supported."""
+        engine = Engine(self._parts.with_processor(processor), self.added)
+        engine.encoding, engine.prefix_cache = self.encoding, self.prefix_cache
+        return engine
 
     def reread(self) -> Engine:
         """Returns the engine of the file that this one is written as, in which tokens are numbered anew."""

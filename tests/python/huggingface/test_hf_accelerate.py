@@ -366,3 +366,57 @@ def test_spaces_are_cleaned_up_as_the_model_asks(setting: bool, given: bool | No
         assert ours.decode(rows, skips, **options) == expected
         assert [ours.decode(ids, skips, **options) for ids in rows] == expected
     assert (expected[0] == "don't?") == (setting if given is None else given)
+
+
+# --- Classes that change the tokenizer itself ---
+
+
+def accelerated_pair(make: Callable[[], Any]) -> tuple[Any, Any]:
+    """Returns two tokenizers of a class, the second accelerated."""
+    return make(), hf.accelerate(make())
+
+
+def test_another_language_is_another_post_processor() -> None:
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", *"\u2581abcd", "<mask>"]
+    vocab = [(piece, -0.5 * place) for place, piece in enumerate(pieces)]
+    theirs, ours = accelerated_pair(
+        lambda: transformers.MBartTokenizer(vocab=vocab, src_lang="en_XX", tgt_lang="ro_RO")
+    )
+    for text, options in (
+        ("a b", {}),
+        ("a b", {"text_target": "c d"}),
+        (["a", "b"], {"text_target": ["c", "d"]}),
+    ):
+        check(ours(text, **options), theirs(text, **options))
+    assert theirs("a", text_target="c")["labels"][-1] != theirs("a")["input_ids"][-1]
+    for language in ("ro_RO", "de_DE", "en_XX"):
+        theirs.src_lang = ours.src_lang = language
+        check(ours("a b"), theirs("a b"))
+    assert hf.is_accelerated(ours)
+
+
+def test_a_tokenizer_with_its_own_decode_is_asked() -> None:
+    letters = [f"{letter}{end}" for end in ("", "</w>") for letter in "ab"]
+    vocab = {token: place for place, token in enumerate(["<|startoftext|>", "<|endoftext|>", *letters])}
+    theirs, ours = accelerated_pair(lambda: transformers.CLIPTokenizer(vocab=vocab, merges=[]))
+    ids = theirs("ab b")["input_ids"]
+    check(ours("ab b"), theirs("ab b"))
+    for skips in (False, True):
+        assert ours.decode(ids, skip_special_tokens=skips) == theirs.decode(ids, skip_special_tokens=skips)
+        assert ours.batch_decode([ids, ids], skip_special_tokens=skips) == theirs.batch_decode(
+            [ids, ids], skip_special_tokens=skips
+        )
+    assert "</w>" not in ours.decode(ids)
+    assert hf.is_accelerated(ours)
+
+
+def test_original_methods_leave_no_settings_behind() -> None:
+    ours = both()[1]
+    # Both raise, or run the original methods.
+    for options in (
+        {"truncation": "only_second", "max_length": 1, "padding": "max_length"},
+        {"split_special_tokens": True},
+    ):
+        outcome(lambda: ours("a b c", padding_side="left", **options))  # noqa: B023
+        assert ours.backend_tokenizer.padding is None
+        assert ours.backend_tokenizer.truncation is None
