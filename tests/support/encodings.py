@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-__all__ = ["COLUMNS", "UNLIKE", "check"]
+__all__ = ["COLUMNS", "UNLIKE", "check", "columns"]
 
 # What has an entry for each token.
 COLUMNS = [
@@ -30,21 +30,21 @@ UNLIKE: dict[str, tuple[str, ...]] = {
 }
 
 
-def check(ours: Any, theirs: Any, *, unlike: Collection[str] = (), depth: int = 3) -> None:
-    """Asserts that two encodings, and the parts in `overflowing`, are the same.
+def columns(encoded: Any, unlike: Collection[str] = (), depth: int = 3) -> dict[str, Any]:
+    """Returns what an encoding of either library has, and the parts in `overflowing`.
 
     Args:
-        ours: That of `bytemill.hf`.
-        theirs: That of `tokenizers`.
-        unlike: Columns that are not compared.
-        depth: How deep parts of parts are compared.
+        encoded: The encoding.
+        unlike: Columns to leave out.
+        depth: How deep parts of parts are taken.
     """
-    for name in COLUMNS:
-        if name not in unlike:
-            assert getattr(ours, name) == getattr(theirs, name), name
-    assert len(ours) == len(theirs)
-    assert ours.n_sequences == theirs.n_sequences
+    found = {name: getattr(encoded, name) for name in COLUMNS if name not in unlike}
+    found |= {"length": len(encoded), "sequences": encoded.n_sequences}
     if depth:
-        assert len(ours.overflowing) == len(theirs.overflowing)
-        for our, their in zip(ours.overflowing, theirs.overflowing, strict=True):
-            check(our, their, unlike=unlike, depth=depth - 1)
+        found["overflowing"] = [columns(part, unlike, depth - 1) for part in encoded.overflowing]
+    return found
+
+
+def check(ours: Any, theirs: Any, *, unlike: Collection[str] = ()) -> None:
+    """Asserts that two encodings have the same `columns`."""
+    assert columns(ours, unlike) == columns(theirs, unlike)
