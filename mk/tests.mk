@@ -66,6 +66,10 @@ test-abi3: $(VENV)/abi3/installed ## Build the wheel for Pythons without one of 
 	PYTHONPATH=tests $(STABLE)/python -m programs.check_wheel target/abi3/wheel cp311-abi3
 	$(STABLE)/python -m pytest $(ARGS)
 
+.PHONY: random-files
+random-files: build ## Compare random files of any components with tokenizers, MINUTES=n; differences are made small
+	PYTHONPATH=tests $(BIN)/python -m programs.random_files --minutes $(MINUTES) $(ARGS)
+
 SOAK ?= 120
 
 .PHONY: soak
