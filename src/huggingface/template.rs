@@ -15,14 +15,14 @@ pub struct Template {
     pub suffix: Vec<(String, TokenId)>,
 }
 
-/// What a post-processor makes of a text: it, or a token around it.
+/// A text, or a token that a post-processor puts around it.
 #[derive(Clone, Debug)]
 enum Item {
     Text,
     Token(String, TokenId),
 }
 
-/// What the next post-processor takes for a text: each part of a template is one.
+/// A text for the next post-processor: each part of a template is one.
 type Part = Vec<Item>;
 
 /// Reads a post-processor. Its fields tell its type, same as in the library.
@@ -77,7 +77,7 @@ fn process(processor: &At<'_>, parts: Vec<Part>) -> Result<Vec<Part>, FileError>
     Ok(parts)
 }
 
-/// Puts tokens around parts as RobertaProcessing or BertProcessing.
+/// Puts tokens around parts as `RobertaProcessing` or `BertProcessing`.
 fn put_around(
     processor: &At<'_>,
     mut parts: Vec<Part>,

@@ -186,7 +186,7 @@ pub(crate) fn encoder(
     };
     let steps = match seed % KINDS {
         0 | 11..15 => vec![],
-        1 | 2 | 6 => vec![Step::Nfc],
+        1 | 2 | 6 | 20 => vec![Step::Nfc],
         3 => vec![Step::Nfkc],
         4 => vec![Step::Nfd],
         5 => vec![Step::Nfkd, Step::Nfc],
@@ -204,7 +204,6 @@ pub(crate) fn encoder(
         17 => vec![quotes, Step::Nfkd, Step::StripAccents, Step::Lowercase],
         18 => vec![strip(true, true), replace(" {2,}", " ")?],
         19 => vec![replace("1[2-]+|<", "-<")?, strip(seed % 7 > 3, true)],
-        20 => vec![Step::Nfc],
         21 => vec![Step::CleanText, Step::Nfkc],
         22 => vec![replace("\u{200B}", "")?, Step::Nfc, Step::Lowercase],
         23 => vec![Step::Precompiled(Arc::clone(map("nmt_nfkc")?))],

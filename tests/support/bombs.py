@@ -575,14 +575,14 @@ FOLDERS: dict[str, Bomb] = {
             **ranks(numbered([]), name="tokenizer.model"),
             "params.json": js({"vocab_size": 4_294_967_294}),
         },
-        "expected 256 ids",
+        "expected 256 token IDs",
     ),
     "Llama with small values": Bomb(
         lambda: {
             **ranks(numbered([]), name="tokenizer.model"),
             "params.json": b'{"vocab_size":1,"x":%s}' % SMALL_OBJECTS,
         },
-        "expected 256 ids",
+        "expected 256 token IDs",
         MANY,
     ),
 }

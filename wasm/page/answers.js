@@ -182,7 +182,7 @@ export class Answers {
 		const { tokenizer, facts } = await this.chosen(name);
 		if (ids.length > MOST_DECODED) {
 			throw new Refusal({
-				error: `expected at most ${grouped(MOST_DECODED)} ids of 4 bytes each, got ${grouped(4 * ids.length)} bytes`,
+				error: `expected at most ${grouped(MOST_DECODED)} IDs of 4 bytes each, got ${grouped(4 * ids.length)} bytes`,
 			});
 		}
 		const unknown = Array.from(tokenizer.unknown(ids)), missing = new Set(unknown);
@@ -198,7 +198,7 @@ export class Answers {
 		const known = await this.chosen(name);
 		const bytes = Uint32Array.of(id);
 		if (known.tokenizer.unknown(bytes).length) {
-			throw new Refusal({ error: `no token of ${name} has the id ${id}; ids go from 0 to ${known.facts.highest}` });
+			throw new Refusal({ error: `no token of ${name} has the id ${id}; IDs go from 0 to ${known.facts.highest}` });
 		}
 		const special = known.special.get(id);
 		const merged = known.tokens().find((token) => token.id === id);

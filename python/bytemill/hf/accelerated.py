@@ -290,7 +290,7 @@ class Accelerated:
 
 @contextmanager
 def settings_kept(backend: Any) -> Iterator[None]:
-    """Gives a tokenizer the truncation and padding back that it has now."""
+    """Restores the truncation and padding that a tokenizer has now."""
     truncation, padding = backend.truncation, backend.padding
     try:
         yield

@@ -289,6 +289,6 @@ def test_tokens_by_id() -> None:
 @pytest.mark.parametrize(("first", "last"), [(5, 4), (-3, -1), (50_257, 60_000)])
 def test_no_token_by_id(first: int, last: int) -> None:
     with pytest.raises(
-        UnknownTokenError, match=rf"no token of gpt2 has an id from {first} to {last}; ids go"
+        UnknownTokenError, match=rf"no token of gpt2 has an id from {first} to {last}; IDs go"
     ):
         inspection.list_tokens(bytemill.get_encoding("gpt2"), first, last)

@@ -368,7 +368,7 @@ def test_continuing_a_published_encoding(name: str) -> None:
 def test_an_encoding_that_cannot_be_continued() -> None:
     ranks = {b"ab": 0} | {bytes([byte]): byte + 1 for byte in range(256)}
     initial = bytemill.Encoding("odd", pat_str=O200K_PATTERN, mergeable_ranks=ranks, special_tokens={})
-    with pytest.raises(ValueError, match="first 256 ids"):
+    with pytest.raises(ValueError, match="first 256 token IDs"):
         bytemill.train(["ab"], 300, initial=initial)
     with pytest.raises(ValueError, match="at least 100256"):
         bytemill.train(["ab"], 300, initial=bytemill.get_encoding("cl100k_base"))
