@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill._arguments import integer
 from bytemill._messages import import_optional
@@ -187,16 +187,19 @@ class Accelerated:
     """The methods that replace those of a fast tokenizer."""
 
     def _encode_plus(self: Any, text: Any, *args: Any, **given: Any) -> Any:
-        encode_plus = super()._encode_plus  # type: ignore[misc]
+        encode_plus, held = super()._encode_plus, held_of(self)  # type: ignore[misc]
 
         def original(text: Any, *args: Any, **given: Any) -> Any:
-            # It leaves its truncation and padding there, which the next call would change.
-            with settings_kept(self.backend_tokenizer):
+            # It sets truncation and padding, and encodes: another thread must not change them in between, and
+            # the next call need not be one of its own.
+            with held.lock, settings_kept(self.backend_tokenizer):
                 return encode_plus(text, *args, **given)
 
-        # What is asked for later is of these texts, whatever becomes of the list.
-        text = list(text) if isinstance(text, (list, tuple)) else text
-        options, engine = DEFAULTS | given, held_of(self).engine()
+        # What is asked for later is of these texts, whatever becomes of the lists.
+        text = copied(text)
+        if "text_pair" in given:
+            given["text_pair"] = copied(given["text_pair"])
+        options, engine = DEFAULTS | given, held.engine()
         call = None if args or engine is None else call_of(self, engine, text, options)
         tensors = options["return_tensors"]
         result = (
@@ -212,8 +215,14 @@ class Accelerated:
                 name: values[0] if isinstance(values[0], list) else values for name, values in columns.items()
             }
 
+        state = None if engine.is_traced else State.of(self, given)
+
         def encodings() -> list[Any]:
-            return result.encodings() if engine.is_traced else original(text, **given).encodings
+            if state is None:
+                return result.encodings()
+            with held.lock, state.of_then(self):
+                made: list[Any] = original(text, **given, **state.options).encodings
+                return made
 
         batch_encoding = import_optional("transformers", "accelerated tokenizers").BatchEncoding
         return batch_encoding(
@@ -286,6 +295,48 @@ class Accelerated:
         # The name of the class is that of the original.
         original = original_class(kind)
         return remade, (make, tuple(original if each is kind else each for each in args)), *rest
+
+
+class State(NamedTuple):
+    """What a call depends on beside its arguments, which may change before its encodings are asked for.
+
+    Attributes:
+        processor: The post-processor, which is another one for another language.
+        truncation_side: The side at which texts are truncated.
+        options: Other arguments of the call, which are taken from the tokenizer where they are not given.
+    """
+
+    processor: Any
+    truncation_side: str
+    options: dict[str, Any]
+
+    @classmethod
+    def of(cls, tokenizer: Any, given: dict[str, Any]) -> State:
+        """Returns the state of a tokenizer at a call with some arguments."""
+        names = [name for name in ("padding_side", "split_special_tokens") if given.get(name) is None]
+        options = {name: getattr(tokenizer, name) for name in names}
+        for name in names:
+            given.pop(name, None)
+        return cls(tokenizer.backend_tokenizer.post_processor, tokenizer.truncation_side, options)
+
+    @contextmanager
+    def of_then(self, tokenizer: Any) -> Iterator[None]:
+        """Sets the tokenizer to this state for a moment."""
+        backend = tokenizer.backend_tokenizer
+        now = backend.post_processor, tokenizer.truncation_side
+        backend.post_processor, tokenizer.truncation_side = self.processor, self.truncation_side
+        try:
+            yield
+        finally:
+            backend.post_processor, tokenizer.truncation_side = now
+
+
+def copied(value: Any) -> Any:
+    """Returns texts, or lists of words, that no list of the caller is part of."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    parts = [each if type(each) is str else copied(each) for each in value]
+    return tuple(parts) if isinstance(value, tuple) else parts
 
 
 @contextmanager
@@ -387,9 +438,6 @@ ENGINE = "_bytemill_engine"
 # Engines of one tokenizer, each with another post-processor, that are kept.
 MOST_ENGINES = 16
 
-# Comparing engines with tokenizers changes settings of these for a moment.
-LOCK = RLock()
-
 
 class Held:
     """The engine of a tokenizer, which shallow copies of a tokenizer of `transformers` share like it.
@@ -398,6 +446,7 @@ class Held:
         backend: The `tokenizers.Tokenizer`.
         is_off: Whether it is to have no engine.
         prefix_cache: A cache for single texts; `None` for none.
+        lock: Held by what changes the settings of the backend.
     """
 
     def __init__(self, backend: Any, is_off: bool = False, prefix_cache: PrefixCache | None = None) -> None:
@@ -405,6 +454,8 @@ class Held:
         self.backend = backend
         self.is_off = is_off
         self.prefix_cache = prefix_cache
+        # Comparing an engine with the tokenizer, and its original methods, change its settings for a moment.
+        self.lock = RLock()
         # By the post-processor: some classes set another one for each language. `None` if it is refused.
         self._engines: dict[bytes, Engine | None] = {}
 
@@ -414,7 +465,7 @@ class Held:
         Raises:
             VocabularyError: It would give other IDs or texts.
         """
-        with LOCK:
+        with self.lock:
             self.forget()
             return self._keep(Engine.parse(self.backend.to_str().encode(), name, is_live=True))
 
@@ -433,7 +484,7 @@ class Held:
         processor = self._processor()
         if processor in self._engines:
             return self._engines[processor]
-        with LOCK:
+        with self.lock:
             # Another thread may have been here.
             if processor not in self._engines:
                 others = [engine for engine in self._engines.values() if engine is not None]

@@ -8,6 +8,7 @@ import copy
 import json
 import pickle
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+tokenizers: Any = pytest.importorskip("tokenizers")
 transformers: Any = pytest.importorskip("transformers")
 datasets: Any = pytest.importorskip("datasets.fingerprint")
 dill: Any = pytest.importorskip("datasets.utils._dill")
@@ -420,3 +422,50 @@ def test_original_methods_leave_no_settings_behind() -> None:
         outcome(lambda: ours("a b c", padding_side="left", **options))  # noqa: B023
         assert ours.backend_tokenizer.padding is None
         assert ours.backend_tokenizer.truncation is None
+
+
+def translating() -> Any:
+    """Returns a tokenizer as files of NLLB have it, whose offsets are those of the original methods."""
+    tokens = ["<s>", "<pad>", "</s>", "<unk>", "\u2581", "a", "b", "\u2581a", "<mask>"]
+    tokenizer = transformers.NllbTokenizer(
+        vocab={token: place for place, token in enumerate(tokens)},
+        merges=[("\u2581", "a")],
+        src_lang="eng_Latn",
+        tgt_lang="fra_Latn",
+        mask_token=transformers.AddedToken("<mask>", lstrip=True, special=True),
+    )
+    tokenizer.backend_tokenizer.normalizer = tokenizers.normalizers.NFKC()
+    return tokenizer
+
+
+def test_encodings_are_of_the_call_whatever_changes_afterwards() -> None:
+    found = []
+    for tokenizer in accelerated_pair(translating):
+        words, pairs = [["a", "b"], ["b"]], ["b"]
+        results = [
+            tokenizer(text_target="a b"),
+            tokenizer("a b", padding="max_length", max_length=9),
+            tokenizer(words, is_split_into_words=True),
+            tokenizer(["a"], pairs),
+        ]
+        tokenizer.src_lang, tokenizer.padding_side = "fra_Latn", "left"
+        words[0][0] = pairs[0] = "a a a"
+        found.append([[(each.tokens, each.offsets) for each in result.encodings] for result in results])
+        assert [each.ids for each in results[2].encodings] == results[2]["input_ids"]
+    assert found[1] == found[0]
+
+
+def test_threads_keep_their_settings() -> None:
+    theirs, ours = accelerated_pair(translating)
+    options: dict[str, Any] = {"padding": "max_length", "max_length": 4, "truncation": True}
+    options |= {"return_offsets_mapping": True}
+    expected = dict(theirs(["a b a b", "a"], **options))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            found = [*pool.map(lambda _: dict(ours(["a b a b", "a"], **options)), range(600))]
+    finally:
+        sys.setswitchinterval(before)
+    assert all(one == expected for one in found)
+    assert ours.backend_tokenizer.truncation is None
