@@ -112,10 +112,9 @@ class Tokenizer:
         return f"<Tokenizer: {self.get_vocab_size()} tokens>"
 
     def __copy__(self) -> Self:
-        # Like there, a copy is the tokenizer that is written to a file and read.
+        # Same as in `tokenizers`, a copy is what is written to a file and read, where some settings are not.
         other = type(self)(self._engine.reread())
         other._truncation, other._padding = self._truncation, self._padding  # noqa: SLF001 - of this class
-        other._splits_special = self._splits_special  # noqa: SLF001
         return other
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -123,7 +122,7 @@ class Tokenizer:
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_str, (self.to_str(),), {"_splits_special": self._splits_special}
+        return type(self).from_str, (self.to_str(),)
 
     # --- Encoding ---
 
