@@ -195,7 +195,7 @@ class Accelerated:
             with held.lock, settings_kept(self.backend_tokenizer):
                 return encode_plus(text, *args, **given)
 
-        # What is asked for later is of these texts, whatever becomes of the lists.
+        # Encodings are made later, of these texts, however the lists change.
         text = copied(text)
         if "text_pair" in given:
             given["text_pair"] = copied(given["text_pair"])
@@ -298,7 +298,7 @@ class Accelerated:
 
 
 class State(NamedTuple):
-    """What a call depends on beside its arguments, which may change before its encodings are asked for.
+    """The state of a tokenizer at a call, which may change before the encodings of the call are asked for.
 
     Attributes:
         processor: The post-processor, which is another one for another language.

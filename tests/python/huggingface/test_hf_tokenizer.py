@@ -19,6 +19,7 @@ from support.encodings import check
 from support.toy_tokenizers import PROCESSORS, TEXTS, byte_level
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 tokenizers: Any = pytest.importorskip("tokenizers")
@@ -194,7 +195,8 @@ def test_copies() -> None:
         tokenizer.enable_truncation(9)
         tokenizer.enable_padding(length=12)
         tokenizer.encode_special_tokens = True
-    for copied in (copy.copy, copy.deepcopy, lambda tokenizer: pickle.loads(pickle.dumps(tokenizer))):
+    ways: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))]
+    for copied in ways:
         other, expected = copied(ours), copied(theirs)
         assert other.truncation == ours.truncation
         assert other.padding == ours.padding
