@@ -46,6 +46,7 @@ def test_texts(opened: Opened, folder: Path, size: str, scheme: str) -> None:
     page.locator("#a .t").first.wait_for()
     if size == "desktop":
         page.hover("#a .t >> nth=7")
+        page.locator("#details dd").nth(4).wait_for()
     take(page, folder / f"text-{size}-{scheme}.png")
     page.fill("#text", SCRIPTS)
     page.check("#show-ids", force=True)
