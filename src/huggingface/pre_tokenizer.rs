@@ -116,6 +116,9 @@ fn add_step(step: &At<'_>, read: &mut PreTokenizer) -> Result<(), FileError> {
             read.is_byte_level = true;
         }
         "Metaspace" => {
+            if read.metaspace.is_some() {
+                return Err(kind.refuse("Metaspace is there twice, which is not supported"));
+            }
             let is_of_words = *steps == [Step::WhitespaceSplit];
             if !is_first && !is_of_words {
                 let reason = "Metaspace behind another step than WhitespaceSplit is not supported";

@@ -216,6 +216,14 @@ def test_other_models_are_named(model: dict[str, Any], name: str) -> None:
 # --- Unusual combinations ---
 
 
+def test_two_steps_that_write_marks_are_refused() -> None:
+    marks = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "never", "split": False}
+    steps = [marks, {"type": "WhitespaceSplit"}, marks | {"prepend_scheme": "always", "split": True}]
+    text = file({"a": 0}, pre_tokenizer={"type": "Sequence", "pretokenizers": steps})
+    with pytest.raises(bytemill.VocabularyError, match="Metaspace is there twice"):
+        encoding_of(text)
+
+
 @pytest.mark.parametrize("scheme", ["always", "first", "never"])
 @pytest.mark.parametrize("splits", [True, False])
 def test_bytes_behind_marks_are_refused(scheme: str, splits: bool) -> None:  # noqa: FBT001
