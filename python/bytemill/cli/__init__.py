@@ -180,7 +180,7 @@ class Commands(Group):
 
 
 def hint_of(error: click.ClickException) -> str:
-    """Returns what to add to a message: commands of one encoding take it as an argument, others by `-e`."""
+    """Returns a hint for the option `-e` of a command that takes its encoding as an argument."""
     if isinstance(error, click.NoSuchOption) and error.option_name in ENCODING_OPTIONS and error.ctx:
         command = error.ctx.command
         if any(part.make_metavar(error.ctx) == "ENCODING" for part in command.params):

@@ -26,7 +26,7 @@ from bytemill.errors import VocabularyError
 from bytemill.hf.calls import DEFAULTS, call_of, result_of
 from bytemill.hf.encoded import Encoded
 from bytemill.hf.engine import Engine
-from bytemill.hf.samples import check
+from bytemill.hf.samples import check, set_lengths
 from bytemill.sessions import PrefixCache
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ class Accelerated:
             if state is None:
                 return result.encodings()
             with held.lock, state.of_then(self):
-                made: list[Any] = original(text, **given, **state.options).encodings
+                made: list[Any] = original(text, **given | state.options).encodings
                 return made
 
         batch_encoding = import_optional("transformers", "accelerated tokenizers").BatchEncoding
@@ -315,8 +315,6 @@ class State(NamedTuple):
         """Returns the state of a tokenizer at a call with some arguments."""
         names = [name for name in ("padding_side", "split_special_tokens") if given.get(name) is None]
         options = {name: getattr(tokenizer, name) for name in names}
-        for name in names:
-            given.pop(name, None)
         return cls(tokenizer.backend_tokenizer.post_processor, tokenizer.truncation_side, options)
 
     @contextmanager
@@ -348,14 +346,7 @@ def settings_kept(backend: Any) -> Iterator[None]:
     finally:
         # Another thread may encode with the tokenizer, which refuses changes then.
         with suppress(RuntimeError):
-            if truncation is None:
-                backend.no_truncation()
-            elif truncation != backend.truncation:
-                backend.enable_truncation(**truncation)
-            if padding is None:
-                backend.no_padding()
-            elif padding != backend.padding:
-                backend.enable_padding(**padding)
+            set_lengths(backend, truncation, padding)
 
 
 def cleans_up(tokenizer: Any, wanted: bool | None) -> bool:
@@ -435,7 +426,7 @@ def state_of(encoded: Encoded) -> dict[str, Any]:
 # The attribute of a tokenizer of `transformers` that has its engine.
 ENGINE = "_bytemill_engine"
 
-# Engines of one tokenizer, each with another post-processor, that are kept.
+# How many engines a tokenizer keeps: one for each post-processor that it has had.
 MOST_ENGINES = 16
 
 
@@ -467,14 +458,15 @@ class Held:
         """
         with self.lock:
             self.forget()
-            return self._keep(Engine.parse(self.backend.to_str().encode(), name, is_live=True))
+            processor = self._processor()
+            return self._keep(processor, Engine.parse(self.backend.to_str().encode(), name, is_live=True))
 
-    def _keep(self, engine: Engine) -> Engine:
+    def _keep(self, processor: bytes, engine: Engine) -> Engine:
         check(self.backend, engine)
         engine.prefix_cache = self.prefix_cache
-        if len(self._engines) == MOST_ENGINES:
-            self._engines.clear()
-        self._engines[self._processor()] = engine
+        if len(self._engines) >= MOST_ENGINES:
+            self.forget()
+        self._engines[processor] = engine
         return engine
 
     def engine(self) -> Engine | None:
@@ -482,22 +474,25 @@ class Held:
         if self.is_off or self.has_own("encode", "encode_batch", "encode_batch_fast"):
             return None
         processor = self._processor()
-        if processor in self._engines:
+        # Another thread may forget all at any time: nothing is looked up twice.
+        with suppress(KeyError):
             return self._engines[processor]
         with self.lock:
             # Another thread may have been here.
-            if processor not in self._engines:
-                others = [engine for engine in self._engines.values() if engine is not None]
-                try:
-                    if others:
-                        return self._keep(others[0].with_processor(json.loads(processor or b"null")))
-                    return self.make("tokenizer")
-                except VocabularyError:
-                    self._engines[processor] = None
-                except RuntimeError:
-                    # Another thread encodes with the tokenizer, which refuses changes then: later.
-                    return None
-            return self._engines[processor]
+            with suppress(KeyError):
+                return self._engines[processor]
+            others = [engine for engine in [*self._engines.values()] if engine is not None]
+            try:
+                if others:
+                    engine = others[0].with_processor(json.loads(processor or b"null"))
+                    return self._keep(processor, engine)
+                return self.make("tokenizer")
+            except VocabularyError:
+                self._engines[processor] = None
+            except RuntimeError:
+                # Another thread encodes with the tokenizer, which refuses changes then: later.
+                pass
+            return None
 
     def _processor(self) -> bytes:
         processor = self.backend.post_processor
@@ -517,7 +512,7 @@ class Held:
         # A copy is the tokenizer that is written to a file and read.
         other._engines = {  # noqa: SLF001 - of this class
             processor: engine
-            for processor, engine in self._engines.items()
+            for processor, engine in [*self._engines.items()]
             if engine is not None and engine.reread() is engine
         }
         return other

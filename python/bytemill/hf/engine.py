@@ -185,7 +185,7 @@ class Engine:
     def with_processor(self, processor: Any) -> Engine:
         """Returns the engine with another post-processor; `VocabularyError` if that is not supported."""
         engine = Engine(self._parts.with_processor(processor), self.added)
-        engine.encoding, engine.prefix_cache = self.encoding, self.prefix_cache
+        engine.encoding = self.encoding
         return engine
 
     def reread(self) -> Engine:

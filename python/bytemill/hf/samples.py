@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bytemill.hf.engine import Engine
 
-__all__ = ["check"]
+__all__ = ["check", "set_lengths"]
 
 # Scripts, spaces, line ends, numbers, contractions, code, marks in and out of order, what is no text.
 SAMPLES = [
@@ -115,8 +115,17 @@ def plain(original: Any) -> Iterator[None]:
             raise VocabularyError(f"tokenizers panics on samples of text: {error}") from None
         raise
     finally:
-        if truncation is not None:
-            original.enable_truncation(**truncation)
-        if padding is not None:
-            original.enable_padding(**padding)
+        set_lengths(original, truncation, padding)
         original.encode_special_tokens = splits
+
+
+def set_lengths(original: Any, truncation: dict[str, Any] | None, padding: dict[str, Any] | None) -> None:
+    """Sets the truncation and padding of a tokenizer, which are `None` for none."""
+    if truncation is None:
+        original.no_truncation()
+    elif truncation != original.truncation:
+        original.enable_truncation(**truncation)
+    if padding is None:
+        original.no_padding()
+    elif padding != original.padding:
+        original.enable_padding(**padding)

@@ -18,6 +18,7 @@ from tokenizers import Tokenizer, pre_tokenizers, trainers
 from support.open_models.speech import corpus
 
 __all__ = [
+    "OPTIONS",
     "Model",
     "byte_level",
     "characters",

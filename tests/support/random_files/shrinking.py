@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from support.open_models.vocabularies import OPTIONS
 from support.random_files.answers import Case
 from support.random_files.files import File
 
@@ -15,14 +16,8 @@ COMPONENTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "trunc
 TEMPLATES = ("single", "pair")
 STEPS = ("normalizers", "pretokenizers", "processors", "decoders", *TEMPLATES)
 # What options of a model are when they do nothing.
-NOTHING = {
-    "unk_token": None,
-    "continuing_subword_prefix": None,
-    "end_of_word_suffix": None,
-    "fuse_unk": False,
-    "byte_fallback": False,
-    "ignore_merges": False,
-    "unk_id": None,
+NOTHING = {name: value for name, value in OPTIONS.items() if name not in {"type", "dropout"}} | {
+    "unk_id": None
 }
 # What a map of characters, which is large, may stand for.
 SIMPLE: list[dict[str, Any]] = [
