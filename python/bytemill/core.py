@@ -1540,10 +1540,11 @@ class Encoding:
 
         Those libraries recognise special tokens in every text: their token IDs are those of
         `encode(text, allowed_special="all")`. If `tokenizers` is installed, it checks the file too. A
-        SentencePiece model becomes merges of characters, as in Llama 2's or Gemma's file.
+        SentencePiece model becomes merges of characters, as in Llama 2's or Gemma's file. The tokens of
+        `definition.template` are put around each text, and in the same way around the second of a pair.
 
         An encoding read from a `tokenizer.json` that does not merge by rank is written byte for byte as it
-        was read; special tokens added since are not in the file.
+        was read.
 
         Args:
             directory: Created if it does not exist; files of these names are replaced.
@@ -1552,7 +1553,8 @@ class Encoding:
                 space before texts, otherwise like Gemma's.
 
         Raises:
-            VocabularyError: The library would give different token IDs.
+            VocabularyError: The library would give different token IDs; or the file would be written as it was
+                read, and special tokens were added or removed since.
             ValueError: A form is given, and the encoding is not a SentencePiece model.
             PatternError: The pattern may mean something else to the library's regular expressions.
             OSError: A file cannot be written.
@@ -1608,7 +1610,8 @@ class Encoding:
                 SentencePiece writes when it trains a model.
 
         Raises:
-            VocabularyError: This encoding is not a SentencePiece model.
+            VocabularyError: This encoding is not a SentencePiece model, or special tokens were added or removed
+                since it was read.
             OSError: The file cannot be written.
         """
         from bytemill.io.writing import write_sentencepiece

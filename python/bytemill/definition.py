@@ -167,6 +167,12 @@ class Definition(NamedTuple):
             )
         new_id = {token_id: kept + i for i, token_id in enumerate(special_ids)}
         special_tokens = {text: new_id[token_id] for text, token_id in self.special_tokens.items()}
+        around = () if self.template is None else self.template.prefix + self.template.suffix
+        if lost := [token for token in around if isinstance(token, int) and token >= kept]:
+            raise ValueError(
+                f"expected a vocab_size that keeps the token {lost[0]}, which is added to each text, got "
+                f"{vocab_size}"
+            )
         return Definition(name, self.splitting, ranks, special_tokens, self.template)
 
 

@@ -28,18 +28,25 @@ from bytemill.patterns import WHOLE_TEXT_PATTERN
 from bytemill.reference_sentencepiece import MARK, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
     "FORMS",
     "Form",
+    "Tokens",
+    "added_token",
     "division_order",
     "format_pieces",
     "format_pieces_config",
     "format_tokenizer",
     "format_tokenizer_config",
+    "template_processing",
     "tied",
+    "tokens_around",
 ]
+
+# Tokens, each with its ID.
+Tokens: TypeAlias = "Sequence[tuple[str, int]]"
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
@@ -86,7 +93,7 @@ def format_tokenizer(definition: Definition, *, normalizer: str | None = None) -
         ],
         "normalizer": normalizer and {"type": normalizer},
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, BYTE_LEVEL]},
-        "post_processor": None,
+        "post_processor": template_processing(*tokens_around(definition)),
         "decoder": BYTE_LEVEL,
         "model": {
             "type": "BPE",
@@ -122,10 +129,67 @@ def check_special_token(text: str, token_id: int, ranks: dict[bytes, int]) -> No
         )
 
 
-def added_token(text: str, token_id: int, *, normalized: bool) -> dict[str, Any]:
+def added_token(
+    text: str, token_id: int, *, normalized: bool = False, special: bool = True
+) -> dict[str, Any]:
     """Returns the entry of an added token, which is found in normalized text or in the text as it is."""
     options = {"single_word": False, "lstrip": False, "rstrip": False}
-    return {"id": token_id, "content": text, **options, "normalized": normalized, "special": True}
+    return {"id": token_id, "content": text, **options, "normalized": normalized, "special": special}
+
+
+def template_processing(
+    before: Tokens, after: Tokens, before_second: Tokens | None = None
+) -> dict[str, Any] | None:
+    """Returns the post-processor that puts tokens around texts; `None` if there are no tokens.
+
+    Args:
+        before: The tokens before a text, each with its ID.
+        after: Those after it.
+        before_second: Those before the second text of a pair; if not given, `before`.
+    """
+    if not before and not after:
+        return None
+
+    def around(sequence: str, first: Tokens, type_id: int) -> list[dict[str, Any]]:
+        ids = [("SpecialToken", text) for text, _ in first]
+        ids += [("Sequence", sequence), *(("SpecialToken", text) for text, _ in after)]
+        return [{kind: {"id": text, "type_id": type_id}} for kind, text in ids]
+
+    single = around("A", before, 0)
+    return {
+        "type": "TemplateProcessing",
+        "single": single,
+        "pair": single + around("B", before if before_second is None else before_second, 1),
+        "special_tokens": {
+            text: {"id": text, "ids": [token_id], "tokens": [text]} for text, token_id in (*before, *after)
+        },
+    }
+
+
+def tokens_around(definition: Definition) -> tuple[Tokens, Tokens]:
+    """Returns the tokens that a definition says are added before and after each text, each with its ID.
+
+    Raises:
+        VocabularyError: One of them is no token of the definition.
+    """
+    if definition.template is None:
+        return [], []
+    texts = {token_id: token_text(token) for token, token_id in definition.ranks.items()}
+    if definition.model is not None:
+        texts = dict(enumerate(SentencePieceModel(definition.model).pieces))
+
+    def named(token: str | int) -> tuple[str, int]:
+        text = texts.get(token) if isinstance(token, int) else token
+        token_id = definition.special_tokens.get(token) if isinstance(token, str) else token
+        if text is None or token_id is None:
+            raise VocabularyError(
+                f"the encoding {definition.name!r} cannot be written as tokenizer.json: its definition adds "
+                f"{token!r} to each text, which is not one of its tokens"
+            )
+        return text, token_id
+
+    before, after = (list(map(named, part)) for part in definition.template)
+    return before, after
 
 
 def format_tokenizer_config(definition: Definition) -> bytes:
@@ -207,7 +271,7 @@ def format_pieces(definition: Definition, form: Form | None = None) -> bytes:
         "added_tokens": added_tokens(definition, vocabulary, symbols),
         "normalizer": {"llama": PREPENDED, "gemma": MARKS, "metaspace": None}[form],
         "pre_tokenizer": {"llama": None, "gemma": AT_SPACES, "metaspace": METASPACE}[form],
-        "post_processor": None,
+        "post_processor": template_processing(*tokens_around(definition)),
         "decoder": {"type": "Sequence", "decoders": decoders},
         "model": {
             "type": "BPE",

@@ -64,7 +64,12 @@ def sample_texts(definition: Definition) -> list[str]:
 
 
 def check_definition(
-    definition: Definition, encode: Encode, read: Definition, core: CoreBPE | None = None
+    definition: Definition,
+    encode: Encode,
+    read: Definition,
+    core: CoreBPE | None = None,
+    *,
+    has_template: bool = False,
 ) -> None:
     """Raises `VocabularyError` if a definition that was read back is not the one that was written.
 
@@ -73,10 +78,12 @@ def check_definition(
         encode: Encodes by it.
         read: The one that was read back. Its pattern may be another one that gives the same pieces.
         core: The core that was read back; if not given, it is built of `read`.
+        has_template: Whether files of this format say which tokens are added to each text.
     """
-    if read._replace(name="", template=None) != definition._replace(
-        name="", template=None, splitting=read.splitting
-    ):
+    expected = definition._replace(name="", splitting=read.splitting)
+    if not has_template:
+        expected = expected._replace(template=read.template)
+    if read._replace(name="") != expected:
         raise VocabularyError(
             f"the encoding {definition.name!r} cannot be written: the file has other tokens when it is "
             "read back"
@@ -114,8 +121,17 @@ def check_prefixes(definition: Definition) -> None:
             )
 
 
-def check_with_tokenizers(definition: Definition, encode: Encode, tokenizer_json: bytes) -> None:
-    """Checks a `tokenizer.json` with the library tokenizers itself, if it is installed."""
+def check_with_tokenizers(
+    definition: Definition, encode: Encode, tokenizer_json: bytes, around: Sequence[int]
+) -> None:
+    """Checks a `tokenizer.json` with the library tokenizers itself, if it is installed.
+
+    Args:
+        definition: The definition that it was written from.
+        encode: Encodes by it.
+        tokenizer_json: The file.
+        around: The IDs that are added to each text.
+    """
     if find_spec("tokenizers") is None:
         return
     from tokenizers import Tokenizer
@@ -127,6 +143,12 @@ def check_with_tokenizers(definition: Definition, encode: Encode, tokenizer_json
         lambda text: tokenizer.encode(text, add_special_tokens=False).ids,
         "tokenizers",
     )
+    added = tokenizer.encode("").ids
+    if added != list(around):
+        raise VocabularyError(
+            f"the encoding {definition.name!r} cannot be converted exactly: tokenizers adds {added} to each "
+            f"text, expected {list(around)}"
+        )
     if definition.model is not None:
         return  # SentencePiece decodes control pieces to nothing
     special = dict(list(definition.special_tokens.items())[:TOKENS])

@@ -81,7 +81,9 @@ def write_native(
 
     def check(read: bytes) -> None:
         loaded = native.load(read, str(path))
-        check_definition(definition, lambda text: core.encode(text, None), loaded.whole, loaded.core)
+        check_definition(
+            definition, lambda text: core.encode(text, None), loaded.whole, loaded.core, has_template=True
+        )
 
     store({path: contents}, check, dry_run=dry_run)
 
@@ -124,10 +126,12 @@ def write_huggingface(
         if not is_model:
             parsed = tokenizer_json.load(read, definition.name, str(path)).whole
             if definition.tokenizer is not None:
-                parsed = parsed._replace(special_tokens=definition.special_tokens)
-            check_definition(definition, encode, parsed)
+                check_special_tokens(definition, parsed)
+            check_definition(definition, encode, parsed, has_template=True)
         if definition.tokenizer is None:
-            check_with_tokenizers(definition, encode, read)
+            before, after = huggingface.tokens_around(definition)
+            around = [token_id for _, token_id in (*before, *after)]
+            check_with_tokenizers(definition, encode, read, around)
 
     config_path = folder / "tokenizer_config.json"
     store({path: tokenizer, config_path: config}, check, folder=folder, dry_run=dry_run)
@@ -185,13 +189,24 @@ def write_sentencepiece(
 
     def check(read: bytes, *_: bytes) -> None:
         parsed = sentencepiece_model.definition_of(read, definition.name, str(path))
-        special_tokens = definition.special_tokens
-        check_definition(definition, encode, parsed._replace(special_tokens=special_tokens))
+        check_special_tokens(definition, parsed)
+        check_definition(definition, encode, parsed)
 
     files = {path: definition.model}
     if vocab is not None:
         files[vocab] = sentencepiece_model.format_vocab(definition.model)
     store(files, check)
+
+
+def check_special_tokens(definition: Definition, read: Definition) -> None:
+    """Raises `VocabularyError` if special tokens were added or removed since a file was read."""
+    differing = definition.special_tokens.items() ^ read.special_tokens.items()
+    if differing:
+        text = min(differing)[0]
+        raise VocabularyError(
+            f"the encoding {definition.name!r} is written as it was read, and the special token {text!r} was "
+            "added or removed since: `save` writes it, to a .bytemill file"
+        )
 
 
 def store(

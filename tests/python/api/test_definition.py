@@ -54,6 +54,10 @@ def test_a_template_stays_with_the_encoding() -> None:
     assert encoding.with_special_tokens({"<|b|>": 301}).definition.template == definition.template
     assert encoding.with_vocab_size(257).definition.template == definition.template
     assert encoding.encode_ordinary("ab") == [256]
+    with pytest.raises(
+        ValueError, match="a vocab_size that keeps the token 256, which is added to each text"
+    ):
+        definition._replace(template=Template((256,), ())).with_vocab_size(257, "cut")
 
 
 def test_a_definition_is_a_value() -> None:

@@ -234,6 +234,35 @@ def test_tokens_that_a_post_processor_adds_are_warned_of(tmp_path: Path) -> None
     assert tokenizer.encode("hello world").ids == ids.tolist()
 
 
+@pytest.mark.filterwarnings("ignore:.*its post-processor adds")
+@pytest.mark.parametrize(
+    ("single", "pair"),
+    [
+        (f"{EOT} $A", f"{EOT} $A {EOT}:1 $B:1"),
+        (f"$A {EOT}", f"$A {EOT} $B:1 {EOT}:1"),
+        (f"{EOT} $A the", f"{EOT} $A the {EOT}:1 $B:1 the:1"),
+    ],
+)
+def test_tokens_that_a_post_processor_adds_are_written(single: str, pair: str, tmp_path: Path) -> None:
+    tokenizer = trained_tokenizer()
+    special = [(text, tokenizer.token_to_id(text)) for text in (EOT, "the") if text in single]
+    tokenizer.post_processor = processors.TemplateProcessing(single=single, pair=pair, special_tokens=special)
+    encoding = bytemill.Encoding.from_huggingface(tokenizer)
+    encoding.save_huggingface(tmp_path)
+    again = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for text in ("", "the hello", f"a{EOT}b"):
+        assert again.encode(text).ids == tokenizer.encode(text).ids
+        ours, theirs = again.encode(text, "b c"), tokenizer.encode(text, "b c")
+        assert (ours.ids, ours.type_ids) == (theirs.ids, theirs.type_ids)
+    assert bytemill.Encoding.from_file(tmp_path).definition.template == encoding.definition.template
+
+
+def test_a_template_of_unknown_tokens_is_not_written(tmp_path: Path) -> None:
+    definition = bytemill.get_encoding("gpt2").definition._replace(template=Template(("<s>",), ()))
+    with pytest.raises(VocabularyError, match=r"adds '<s>' to each text, which is not one of its tokens"):
+        bytemill.Encoding.from_definition(definition).save_huggingface(tmp_path)
+
+
 def added(**options: Any) -> dict[str, Any]:
     token = {"id": 700, "content": "<x>", "single_word": False, "lstrip": False, "rstrip": False}
     return token | {"normalized": False, "special": True} | options
