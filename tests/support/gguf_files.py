@@ -14,9 +14,11 @@ from support import sentencepiece
 from support.open_models import ROWS
 
 __all__ = [
+    "CONTROL",
     "FAMILIES",
     "UNKNOWN",
     "UNUSED",
+    "USER_DEFINED",
     "Source",
     "columns_of",
     "columns_of_merges",
@@ -63,8 +65,12 @@ def write(
 def columns_of(model: bytes) -> dict[str, list[Any]]:
     """Returns the pieces of a SentencePiece model."""
     pieces = sentencepiece.parse(model).pieces
+    # Converters write the marks of user-defined symbols as spaces.
     return {
-        "tokens": [piece.piece for piece in pieces],
+        "tokens": [
+            piece.piece.replace("\u2581", " ") if piece.type == USER_DEFINED else piece.piece
+            for piece in pieces
+        ],
         "scores": [piece.score for piece in pieces],
         "types": [piece.type for piece in pieces],
     }
@@ -208,6 +214,11 @@ def sources() -> dict[str, Source]:
     }
     trained = functools.partial(sentencepiece.trained, byte_fallback=True, remove_extra_whitespaces=False)
     models |= {"trained": trained, "no prefix": functools.partial(trained, add_dummy_prefix=False)}
+    models["runs of spaces"] = functools.partial(
+        trained,
+        add_dummy_prefix=False,
+        user_defined_symbols=",".join("\u2581" * size for size in range(2, 32)),
+    )
     llama = functools.partial(write_pieces, kind="llama")
     found = {
         f"llama, {name}": Source("sentencepiece", "SentencePiece BPE", contents, llama)

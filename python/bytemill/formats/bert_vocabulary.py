@@ -8,18 +8,21 @@ meaning.
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from bytemill.errors import VocabularyError
+from bytemill.formats.huggingface import added_token, template_processing
 from bytemill.formats.json_file import brief
 from bytemill.formats.lines import text_lines
+from bytemill.formats.transformers_folder import check_class, check_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bytemill.formats.json_file import Value
 
-__all__ = ["looks_like_vocabulary", "tokenizer_of", "upper_case_word"]
+__all__ = ["ids_of", "looks_like_vocabulary", "tokenizer_of", "upper_case_word"]
 
 # Lines among which the unknown token is, and its name in nearly all models.
 FIRST_LINES = 1000
@@ -44,22 +47,30 @@ def looks_like_vocabulary(contents: bytes) -> bool:
     return UNKNOWN.encode() in lines
 
 
-def tokenizer_of(contents: bytes, config: Value | None, source: str) -> bytes:
+def tokenizer_of(
+    ids: dict[str, int],
+    config: Value | None,
+    source: str,
+    *,
+    beside: Iterable[Value] = (),
+    further: Iterable[dict[str, Any]] = (),
+) -> bytes:
     """Returns the `tokenizer.json` that gives the IDs of a vocabulary.
 
     Args:
-        contents: The bytes of the file.
+        ids: The ID of each token.
         config: The contents of `tokenizer_config.json`, if there is one.
         source: Where the vocabulary comes from, for messages.
+        beside: The contents of other files in the same directory, which may name tokens.
+        further: Entries of added tokens besides the special tokens that the configuration names.
 
     Raises:
-        VocabularyError: The file is malformed, a special token is missing, the configuration is that of
-            another kind of tokenizer, or it is missing and the vocabulary has upper-case words.
+        VocabularyError: A special token is missing, the configuration is that of another kind of tokenizer or
+            names a token that is not supported, or it is missing and the vocabulary has upper-case words.
     """
-    ids = ids_of(contents, source)
     special = SPECIAL if config is None else {name: named(config, name) for name in SPECIAL}
     if config is not None:
-        check_class(config)
+        check_class(config, CLASSES)
     elif word := upper_case_word(ids):
         raise VocabularyError(
             f"{source}: expected a tokenizer_config.json in the same directory that says whether "
@@ -69,18 +80,16 @@ def tokenizer_of(contents: bytes, config: Value | None, source: str) -> bytes:
     for token in special.values():
         if token not in ids:
             raise VocabularyError(f"{source}: expected a line {brief(token)}, the special token, got none")
+    files = beside if config is None else (config, *beside)
+    check_tokens(files, {text: ids[text] for text in special.values()}, has_normalizer=True)
     first, last = special["cls_token"], special["sep_token"]
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    tokens = sorted(special.values(), key=ids.__getitem__)
-    added = [{"id": ids[text], "content": text, "special": True, **flags} for text in tokens]
-    around = [{"id": text, "ids": [ids[text]], "tokens": [text]} for text in (first, last)]
-    single = [piece("SpecialToken", first), piece("Sequence", "A"), piece("SpecialToken", last)]
-    second = [piece("Sequence", "B", 1), piece("SpecialToken", last, 1)]
+    added = {text: added_token(text, ids[text]) for text in special.values()}
+    added |= {token["content"]: token for token in further if token["content"] not in added}
     file = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": added,
+        "added_tokens": sorted(added.values(), key=itemgetter("id")),
         "normalizer": {
             "type": "BertNormalizer",
             "clean_text": True,
@@ -89,12 +98,7 @@ def tokenizer_of(contents: bytes, config: Value | None, source: str) -> bytes:
             "lowercase": flag(config, "do_lower_case", default=True),
         },
         "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": {
-            "type": "TemplateProcessing",
-            "single": single,
-            "pair": single + second,
-            "special_tokens": {entry["id"]: entry for entry in around},
-        },
+        "post_processor": template_processing([(first, ids[first])], [(last, ids[last])], []),
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
         "model": {
             "type": "WordPiece",
@@ -135,16 +139,6 @@ def upper_case_word(tokens: Iterable[str]) -> str | None:
     return next((token for token in tokens if token != token.lower() and not token.startswith("[")), None)
 
 
-def check_class(config: Value) -> None:
-    """Raises `VocabularyError` if a configuration is that of a tokenizer that does something else."""
-    entry = config["tokenizer_class"]
-    if entry.is_null:
-        return
-    name = entry.text().removesuffix("Fast").removesuffix("Tokenizer")
-    if name not in CLASSES:
-        entry.refuse(f"expected a tokenizer of {', '.join(CLASSES)}, got {entry.text()}")
-
-
 def named(config: Value, name: str) -> str:
     """Returns a special token by its name in the configuration: a text, or an object with one."""
     entry = config[name]
@@ -158,8 +152,3 @@ def flag(config: Value | None, name: str, *, default: bool | None) -> bool | Non
     if config is None or config[name].is_null:
         return default
     return config[name].flag()
-
-
-def piece(kind: str, text: str, type_id: int = 0) -> dict[str, Any]:
-    """Returns a part of the template around texts."""
-    return {kind: {"id": text, "type_id": type_id}}

@@ -18,11 +18,12 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from bytemill.definition import Definition, tokens_by_id
+from bytemill.definition import Definition, Template, tokens_by_id
 from bytemill.errors import VocabularyError
 from bytemill.formats.json_file import brief
 from bytemill.formats.lines import number_of, text_lines, two_fields
 from bytemill.formats.merge_list import check_merges, indices_of, merges_of
+from bytemill.formats.transformers_folder import HINT, check_class
 from bytemill.patterns import GPT2_PATTERN, MINBPE_GPT2_PATTERN, R50K_PATTERN, described_pattern
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from bytemill.formats.json_file import Value
     from bytemill.formats.merge_list import BytePair
 
-__all__ = ["format_encoder", "format_merges", "parse_data_gym", "parse_pair"]
+__all__ = ["check_config", "format_encoder", "format_merges", "parse_data_gym", "parse_pair", "template_of"]
 
 PRINTABLE = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
 UNPRINTABLE = [byte for byte in range(256) if byte not in PRINTABLE]
@@ -61,6 +62,9 @@ SPECIAL_TOKEN = re.compile(r"<.+>|\[.+\]", re.DOTALL)
 SAME_PATTERNS = {GPT2_PATTERN, MINBPE_GPT2_PATTERN, R50K_PATTERN}
 
 HEADER = "#version: 0.2"
+
+# The classes of `transformers` that split by GPT-2's pattern, without `Tokenizer` or `TokenizerFast`.
+CLASSES = ("GPT2", "CodeGen")
 
 
 def token_text(token: bytes) -> str:
@@ -152,6 +156,22 @@ def parse_pair(
     tokens_by_id([*ranks.items(), *special_tokens.items()], encoder.source)
     check_merges(ranks, merges, vocab_bpe_file, whole_pieces=False)
     return definition
+
+
+def check_config(config: Value) -> None:
+    """Raises `VocabularyError` if a `tokenizer_config.json` is that of a tokenizer with another pattern."""
+    check_class(config, CLASSES, ", which may split texts in another way; pattern= says how")
+    if config["add_prefix_space"].flag():
+        config["add_prefix_space"].refuse(f"expected false; {HINT}")
+
+
+def template_of(config: Value) -> Template | None:
+    """Returns the tokens around texts that a `tokenizer_config.json` says."""
+    token = config["bos_token"]
+    if not config["add_bos_token"].flag() or token.is_null:
+        return None
+    text = token["content"].text() if isinstance(token.contents, dict) else token.text()
+    return Template((text,), ())
 
 
 def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:

@@ -14,10 +14,11 @@ from array import array
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytemill._backend import SentencePieceModel
-from bytemill.definition import Loaded
+from bytemill.definition import Loaded, Template
 from bytemill.errors import VocabularyError
 from bytemill.formats import bert_vocabulary, sentencepiece_model, tokenizer_json
 from bytemill.formats.gguf_splitting import SPLITTINGS
+from bytemill.formats.huggingface import added_token, template_processing
 from bytemill.formats.json_file import Value, brief, shown
 from bytemill.formats.sentencepiece_model import BPE, UNIGRAM
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bytemill.formats.gguf_file import Numbers, Stored
+    from bytemill.formats.huggingface import Tokens
 
 __all__ = ["PREFIX", "load"]
 
@@ -43,8 +45,9 @@ KINDS = {
 # Types of tokens.
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 
-# What the words of a WordPiece vocabulary begin with, whose other tokens lose their prefix.
-WORD_START = "\u2581"
+# What stands for a space in pieces. The words of a WordPiece vocabulary begin with it, whose other tokens
+# lose their prefix.
+SPACE = "\u2581"
 
 
 def load(entries: Mapping[str, Stored], name: str, source: str) -> Loaded:
@@ -62,7 +65,8 @@ def load(entries: Mapping[str, Stored], name: str, source: str) -> Loaded:
     kind = file.text("model")
     if kind in ("llama", "t5"):
         contents = pieces_of(file, BPE if kind == "llama" else UNIGRAM)
-        return Loaded(sentencepiece_model.definition_of(contents, name, source))
+        definition = sentencepiece_model.definition_of(contents, name, source)
+        return Loaded(definition._replace(template=template_of(file, definition.special_tokens)))
     if kind not in READ:
         what = f" ({KINDS[kind]})" if kind in KINDS else ""
         file.refuse("model", f"expected {', '.join(map(repr, READ))}, got {kind!r}{what}")
@@ -145,12 +149,19 @@ class Entries:
 def pieces_of(file: Entries, model_type: int) -> bytes:
     """Returns the SentencePiece model of a file of the kinds `llama` and `t5`."""
     tokens, (scores,), kinds = file.table("scores")
+    if model_type == BPE:
+        # Converters write user-defined runs of spaces, as Gemma has, with spaces in place of the marks.
+        tokens = [
+            text.replace(" ", SPACE) if kind == USER_DEFINED else text
+            for text, kind in zip(tokens, kinds, strict=True)
+        ]
     has_map = "precompiled_charsmap" in file.entries
     options: dict[str, Any] = {"model_type": model_type, "byte_fallback": BYTE in kinds}
     for option, entry in (("bos", "bos"), ("eos", "eos"), ("unk", "unknown"), ("pad", "padding")):
         token_id = file.token_id(entry)
         if token_id is not None:
-            options[f"{option}_id"] = token_id
+            # Readers find the piece by its text, which is `<s>` in models that do not say otherwise.
+            options |= {f"{option}_id": token_id, f"{option}_piece": file.token(token_id, tokens)}
     rules: dict[str, Any] = {
         "name": "identity",
         "precompiled_charsmap": file.numbers("precompiled_charsmap").tobytes() if has_map else b"",
@@ -174,18 +185,12 @@ def merges_of(file: Entries) -> bytes:
     splitting = SPLITTINGS[family]
     tokens, _, kinds = file.table()
     merges = file.texts("merges")
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    added = [
-        {"id": token_id, "content": text, "special": kinds[token_id] != USER_DEFINED, **flags}
-        for token_id, text in enumerate(tokens)
-        if kinds[token_id] in (UNKNOWN, CONTROL, USER_DEFINED)
-    ]
     check_distinct(file, tokens)
     vocab = {text: token_id for token_id, text in enumerate(tokens) if kinds[token_id] != UNUSED}
     contents = {
-        "added_tokens": added,
+        "added_tokens": added_tokens(tokens, kinds),
         **splitting.components(),
-        "post_processor": template(file, tokens),
+        "post_processor": template_processing(*around(file, tokens)),
         "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
         "model": {
             "type": "BPE",
@@ -199,24 +204,33 @@ def merges_of(file: Entries) -> bytes:
     return json.dumps(contents, ensure_ascii=False).encode()
 
 
-def template(file: Entries, tokens: list[str]) -> dict[str, Any] | None:
-    """Returns the component that adds tokens around texts, if the file says so."""
-    parts: list[dict[str, Any]] = [{"Sequence": {"id": "A", "type_id": 0}}]
-    special: dict[str, Any] = {}
-    for entry in ("bos", "eos"):
-        token_id = file.token_id(entry)
-        if token_id is not None and file.flag(f"add_{entry}_token", default=False):
-            text = file.token(token_id, tokens)
-            special[text] = {"id": text, "ids": [token_id], "tokens": [text]}
-            parts.insert(0 if entry == "bos" else len(parts), {"SpecialToken": {"id": text, "type_id": 0}})
-    second = [
-        {kind: {"id": part["id"].replace("A", "B") if kind == "Sequence" else part["id"], "type_id": 1}}
-        for each in parts
-        for kind, part in each.items()
+def added_tokens(tokens: list[str], kinds: list[int]) -> list[dict[str, Any]]:
+    """Returns the tokens that are found in texts before anything else; the file has none of their flags."""
+    return [
+        added_token(text, token_id, special=kinds[token_id] != USER_DEFINED)
+        for token_id, text in enumerate(tokens)
+        if kinds[token_id] in (UNKNOWN, CONTROL, USER_DEFINED)
     ]
-    if not special:
-        return None
-    return {"type": "TemplateProcessing", "single": parts, "pair": parts + second, "special_tokens": special}
+
+
+def around(file: Entries, tokens: list[str]) -> tuple[Tokens, Tokens]:
+    """Returns the tokens that the file says are added before and after each text, each with its ID."""
+    before, after = (
+        [(file.token(token_id, tokens), token_id)]
+        if (token_id := file.token_id(entry)) is not None and file.flag(f"add_{entry}_token", default=False)
+        else []
+        for entry in ("bos", "eos")
+    )
+    return before, after
+
+
+def template_of(file: Entries, special_tokens: Mapping[str, int]) -> Template | None:
+    """Returns the tokens around texts of a SentencePiece model with these special tokens."""
+    parts = [
+        tuple(text if special_tokens.get(text) == token_id else token_id for text, token_id in part)
+        for part in around(file, file.texts("tokens"))
+    ]
+    return Template(*parts) if any(parts) else None
 
 
 def words_of(file: Entries) -> bytes:
@@ -242,15 +256,20 @@ def words_of(file: Entries) -> bytes:
         token_id = file.token_id(*entries)
         if token_id is not None:
             config[f"{name}_token"] = file.token(token_id, words)
-    contents = "\n".join(words).encode()
-    return bert_vocabulary.tokenizer_of(contents, Value(config, file.source, PREFIX), file.source)
+    ids = {text: token_id for token_id, text in enumerate(words)}
+    return bert_vocabulary.tokenizer_of(
+        ids, Value(config, file.source, PREFIX), file.source, further=added_tokens(words, kinds)
+    )
 
 
 def word(text: str, kind: int) -> str:
     """Returns a token of WordPiece as `vocab.txt` has it."""
-    if kind in (UNKNOWN, CONTROL, UNUSED) or (text.startswith("[") and text.endswith("]")):
+    if kind in (UNKNOWN, UNUSED) or (text.startswith("[") and text.endswith("]")):
         return text
-    return text[1:] if text.startswith(WORD_START) and text != WORD_START else f"##{text}"
+    if kind == CONTROL:
+        # Older converters took it for a word, unless it is in brackets.
+        return text.removeprefix(SPACE) or text
+    return text[1:] if text.startswith(SPACE) and text != SPACE else f"##{text}"
 
 
 def check_distinct(file: Entries, tokens: list[str]) -> None:

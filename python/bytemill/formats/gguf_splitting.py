@@ -162,7 +162,8 @@ SPLITTINGS = {
     "dbrx": Splitting((LLAMA3,)),
     "glm4": Splitting((LLAMA3,)),
     "chatglm-bpe": Splitting((LLAMA3,)),
-    "lfm2": Splitting((LLAMA3,)),
+    # LFM2.5 needs this, and LFM2, which has the same name, has no token for which it matters.
+    "lfm2": Splitting((LLAMA3,), ignores_merges=True),
     "jais2": Splitting((JAIS2,)),
     "minicpm5": Splitting((THREES, MINICPM5), ignores_merges=True),
     "qwen2": Splitting((QWEN2,), "NFC"),

@@ -259,9 +259,12 @@ def parse_by_looks(contents: bytes, origin: Origin, name: str, pattern: Splittin
     from bytemill.formats import bert_vocabulary
 
     if bert_vocabulary.looks_like_vocabulary(contents):
-        from bytemill.formats import tokenizer_json
+        from bytemill.formats import tokenizer_json, transformers_folder
 
-        tokenizer = bert_vocabulary.tokenizer_of(contents, origin.config("tokenizer_config.json"), source)
+        config, *others = map(origin.config, transformers_folder.BESIDE)
+        tokenizer = bert_vocabulary.tokenizer_of(
+            bert_vocabulary.ids_of(contents, source), config, source, beside=filter(None, others)
+        )
         return tokenizer_json.load(tokenizer, name, source)
     from bytemill.formats import tiktoken_ranks
 
@@ -377,7 +380,7 @@ def parse_pair(
     origin: Origin, merges: bytes | None, encoder: bytes | None, name: str, pattern: Splitting | None
 ) -> Definition:
     """Parses GPT-2's two files, of which one has been read."""
-    from bytemill.formats import data_gym
+    from bytemill.formats import data_gym, transformers_folder
     from bytemill.formats.json_file import parse_json
 
     # The other of the two: of the pair that the name is from, if it is from one.
@@ -396,13 +399,21 @@ def parse_pair(
     merges_source, encoder_source = sources[merges is not None], sources[encoder is not None]
     merges = other.read_bytes() if merges is None else merges
     encoder = other.read_bytes() if encoder is None else encoder
-    return data_gym.parse_pair(
+    config, *further = map(origin.config, transformers_folder.BESIDE)
+    if config is not None and pattern is None:
+        data_gym.check_config(config)
+    definition = data_gym.parse_pair(
         merges,
         parse_json(encoder, encoder_source),
         name,
         vocab_bpe_file=merges_source,
         pattern=GPT2_PATTERN if pattern is None else pattern,
     )
+    if pattern is None:
+        transformers_folder.check_tokens(
+            filter(None, (config, *further)), definition.special_tokens, has_normalizer=False
+        )
+    return definition if config is None else definition._replace(template=data_gym.template_of(config))
 
 
 def usual_name(path: str | os.PathLike[str]) -> str:

@@ -91,6 +91,13 @@ def test_without_a_configuration(tmp_path: Path) -> None:
         (TOKENS, {"sep_token": {"content": "</s>"}}, "expected a line </s>"),
         (TOKENS, {"tokenizer_class": "MPNetTokenizer"}, "tokenizer_class: expected a tokenizer of Bert, "),
         (TOKENS, {"do_lower_case": "no"}, "do_lower_case: expected"),
+        (
+            TOKENS,
+            {"mask_token": {"content": "[MASK]", "lstrip": True}},
+            "mask_token: lstrip is not supported",
+        ),
+        (TOKENS, {"additional_special_tokens": ["the"]}, r"tokens\[0\]: the vocabulary has no such special"),
+        (TOKENS, {"added_tokens_decoder": {"90": {"content": "<new>"}}}, "decoder.90: the vocabulary has no"),
     ],
 )
 def test_what_is_refused(
@@ -98,6 +105,20 @@ def test_what_is_refused(
 ) -> None:
     with pytest.raises(VocabularyError, match=message):
         bytemill.Encoding.from_file(written(tmp_path, tokens, config))
+
+
+@pytest.mark.parametrize(
+    ("name", "contents"),
+    [
+        ("added_tokens.json", {"<new>": len(TOKENS)}),
+        ("special_tokens_map.json", {"additional_special_tokens": ["<new>"]}),
+    ],
+)
+def test_tokens_in_files_beside_it_are_refused(name: str, contents: dict[str, Any], tmp_path: Path) -> None:
+    written(tmp_path, TOKENS, {})
+    (tmp_path / name).write_text(json.dumps(contents), encoding="utf-8")
+    with pytest.raises(VocabularyError, match=rf"{name}: .*no such special token: '<new>'"):
+        bytemill.Encoding.from_file(tmp_path)
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:

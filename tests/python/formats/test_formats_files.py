@@ -213,6 +213,63 @@ def test_the_pattern_of_gpt2_files_may_be_another(tmp_path: Path) -> None:
         toy("qwen2").save_gpt2(tmp_path)
 
 
+def write_json(path: Path, contents: object) -> None:
+    path.write_text(json.dumps(contents), encoding="utf-8")
+
+
+def test_gpt2_files_with_the_configuration_of_transformers(tmp_path: Path) -> None:
+    encoding = toy("gpt2")
+    encoding.save_gpt2(tmp_path, file_names=("merges.txt", "vocab.json"))
+    token = {"content": EOT, "lstrip": False, "normalized": True, "rstrip": False, "single_word": False}
+    config = {"tokenizer_class": "GPT2Tokenizer", "add_prefix_space": False, "bos_token": token}
+    write_json(tmp_path / "tokenizer_config.json", config)
+    write_json(tmp_path / "special_tokens_map.json", {"bos_token": EOT, "unk_token": EOT})
+    assert_equal(Encoding.from_file(tmp_path), encoding)
+    write_json(tmp_path / "tokenizer_config.json", config | {"add_bos_token": True})
+    with pytest.warns(UserWarning, match=r"adds <\|endoftext\|> to each text"):
+        read = Encoding.from_file(tmp_path / "merges.txt")
+    assert read.definition.template == Template((EOT,), ())
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "reason"),
+    [
+        (
+            "tokenizer_config.json",
+            {"tokenizer_class": "Qwen2Tokenizer"},
+            "tokenizer_class: expected a tokenizer of GPT2, CodeGen, got Qwen2Tokenizer",
+        ),
+        ("tokenizer_config.json", {"add_prefix_space": True}, "add_prefix_space: expected false"),
+        ("tokenizer_config.json", {"pad_token": "<pad>"}, "pad_token: the vocabulary has no such special"),
+        (
+            "tokenizer_config.json",
+            {"added_tokens_decoder": {"7": {"content": EOT}}},
+            "added_tokens_decoder.7: the vocabulary has no such special token",
+        ),
+        (
+            "special_tokens_map.json",
+            {"additional_special_tokens": [{"content": EOT, "rstrip": True}]},
+            r"additional_special_tokens[0]: rstrip is not supported without a tokenizer.json",
+        ),
+        ("added_tokens.json", {"<new>": 50257}, "no such special token: '<new>'"),
+        (
+            "tokenizer_config.json",
+            {"extra_special_tokens": {"a_token": "<a>"}},
+            "extra_special_tokens.a_token",
+        ),
+    ],
+)
+def test_gpt2_files_beside_what_they_cannot_say(
+    tmp_path: Path, name: str, contents: object, reason: str
+) -> None:
+    encoding = toy("gpt2")
+    encoding.save_gpt2(tmp_path, file_names=("merges.txt", "vocab.json"))
+    write_json(tmp_path / name, contents)
+    refuses(tmp_path, reason)
+    # With a pattern, the two files alone are read.
+    assert_equal(Encoding.from_file(tmp_path, pattern="gpt2"), encoding)
+
+
 def test_what_gpt2_files_cannot_hold(tmp_path: Path) -> None:
     special = {"the": 700}
     with pytest.raises(VocabularyError, match=r"\['the'\] would be mergeable tokens"):
@@ -567,6 +624,19 @@ def test_models_and_tokenizers_in_native_files(tmp_path: Path) -> None:
                 assert read.encode(text, allowed_special="all") == ids
                 assert read.decode(ids) == saved.decode(ids)
             refuses(path, "which has no pattern", ValueError, pattern="gpt2")
+
+
+def test_special_tokens_that_were_added_since_are_not_lost(tmp_path: Path) -> None:
+    theirs = Tokenizer(models.BPE(vocab={"a": 0, "b": 1, "ab": 2, "\u0120": 3}, merges=[("a", "b")]))
+    theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    more = Encoding.from_huggingface(theirs).with_special_tokens({"<|more|>": 5000})
+    with pytest.raises(VocabularyError, match=r"'<\|more\|>' was added or removed since: `save` writes it"):
+        more.save_huggingface(tmp_path / "folder")
+    model = bytemill.train(CORPUS, 1500, kind="sentencepiece", progress=False)
+    more = model.with_special_tokens({"<|more|>": 5000})
+    with pytest.raises(VocabularyError, match=r"'<\|more\|>' was added or removed since"):
+        more.save_sentencepiece(tmp_path / "m.model")
+    assert not (tmp_path / "m.model").exists()
 
 
 @pytest.mark.filterwarnings("ignore:.*its post-processor adds")

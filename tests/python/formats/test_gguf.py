@@ -10,13 +10,16 @@ import pytest
 import tokenizers
 
 import bytemill
+import bytemill.sentencepiece
 from bytemill.errors import VocabularyError
 from bytemill.formats.gguf_splitting import SPLITTINGS
 from support import sentencepiece
 from support.gguf_files import (
+    CONTROL,
     FAMILIES,
     UNKNOWN,
     UNUSED,
+    USER_DEFINED,
     columns_of,
     columns_of_merges,
     columns_of_words,
@@ -64,6 +67,47 @@ def test_trained_models(prefix: bool, tmp_path: Path) -> None:  # noqa: FBT001
     processor = sentencepiece.processor(model)
     for text in [*TRICKY, *SENTENCES, CODE, *patchworks(7, 300, [])]:
         assert encoding.encode_ordinary(text) == processor.encode(text)
+
+
+@pytest.mark.parametrize("form", ["spaces", "marks"])
+def test_user_defined_runs_of_spaces(form: str, tmp_path: Path) -> None:
+    runs = ["\u2581" * size for size in (2, 3, 4, 8)]
+    model = sentencepiece.trained(
+        size=1000,
+        byte_fallback=True,
+        add_dummy_prefix=False,
+        remove_extra_whitespaces=False,
+        user_defined_symbols=",".join([*runs, "<tag>"]),
+    )
+    columns = columns_of(model)
+    assert "  " in columns["tokens"]
+    if form == "marks":
+        columns["tokens"] = [text.replace(" ", "\u2581") for text in columns["tokens"]]
+    path = write(tmp_path / "model.gguf", "llama", columns, add_space_prefix=False)
+    encoding = bytemill.Encoding.from_file(path)
+    processor = sentencepiece.processor(model)
+    for text in ["a    b", "     a<tag>  b ", *TRICKY, *SENTENCES, CODE, *patchworks(7, 300, [])]:
+        assert encoding.encode_ordinary(text) == processor.encode(text)
+
+
+@pytest.mark.parametrize("kind", ["llama", "t5"])
+def test_special_pieces_have_the_names_in_the_file(kind: str, tmp_path: Path) -> None:
+    names: dict[str, Any] = {"bos_piece": "<bos>", "eos_piece": "<eos>", "pad_piece": "<fill>", "pad_id": 3}
+    model_type = "bpe" if kind == "llama" else "unigram"
+    model = sentencepiece.trained(size=500, model_type=model_type, control_symbols="<s>", **names)
+    columns = columns_of(model)
+    ids = {name: columns["tokens"].index(f"<{name}>") for name in ("bos", "eos", "unk", "fill")}
+    entries: dict[str, Any] = {"bos_token_id": ids["bos"], "eos_token_id": ids["eos"]}
+    entries |= {"unk_token_id": ids["unk"], "pad_token_id": ids["fill"], "add_bos_token": True}
+    path = write(tmp_path / "model.gguf", kind, columns, **entries, add_eos_token=True)
+    with pytest.warns(UserWarning, match="adds <bos>, <eos> to each text"):
+        encoding = bytemill.Encoding.from_file(path)
+    assert encoding.definition.template == (("<bos>",), ("<eos>",))
+    ours = bytemill.sentencepiece.SentencePieceProcessor(model_proto=encoding.definition.model)
+    assert [ours.bos_id(), ours.eos_id(), ours.unk_id(), ours.pad_id()] == [*ids.values()]
+    values, _ = encoding.encode_batch_to_numpy(["the"], add_special_tokens=True)
+    processor = sentencepiece.processor(model)
+    assert values.tolist() == processor.encode("the", add_bos=True, add_eos=True)
 
 
 def test_every_family_is_compared() -> None:
@@ -122,6 +166,24 @@ def test_words(row: str, by_brackets: bool, tmp_path: Path) -> None:  # noqa: FB
         ids = library.encode(text, add_special_tokens=False).ids
         assert encoding.encode(text, allowed_special="all") == ids
         assert encoding.decode(ids) == library.decode(ids, skip_special_tokens=False)
+
+
+@pytest.mark.filterwarnings("ignore:.*post-processor:UserWarning")
+def test_added_tokens_of_words(tmp_path: Path) -> None:
+    contents = ROWS["bert-uncased"].contents()
+    library = tokenizers.Tokenizer.from_str(json.dumps(contents))
+    library.add_special_tokens(["<special>", "<line\nfeed>"])
+    library.add_tokens([tokenizers.AddedToken("<plain>", normalized=False)])
+    columns = columns_of_words(contents, by_brackets=False)
+    columns["tokens"] += ["<special>", "\u2581<line\nfeed>", "\u2581<plain>"]
+    columns["types"] += [CONTROL, CONTROL, USER_DEFINED]
+    options = {"normalizer.lowercase": True}
+    path = write(tmp_path / "model.gguf", "bert", columns, options=options, **word_entries(contents))
+    encoding = bytemill.Encoding.from_file(path)
+    for text in ["the <special> cat", "a<plain>b<line\nfeed>c", "<PLAIN> x"]:
+        assert (
+            encoding.encode(text, allowed_special="all") == library.encode(text, add_special_tokens=False).ids
+        )
 
 
 @pytest.mark.filterwarnings("ignore:.*post-processor:UserWarning")
