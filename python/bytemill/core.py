@@ -1553,7 +1553,7 @@ class Encoding:
                 space before texts, otherwise like Gemma's.
 
         Raises:
-            VocabularyError: The library would give different token IDs; or the file would be written as it was
+            VocabularyError: The library would give different token IDs; or the file is written as it was
                 read, and special tokens were added or removed since.
             ValueError: A form is given, and the encoding is not a SentencePiece model.
             PatternError: The pattern may mean something else to the library's regular expressions.
@@ -1610,8 +1610,8 @@ class Encoding:
                 SentencePiece writes when it trains a model.
 
         Raises:
-            VocabularyError: This encoding is not a SentencePiece model, or special tokens were added or removed
-                since it was read.
+            VocabularyError: This encoding is not a SentencePiece model, or special tokens were added or
+                removed since it was read.
             OSError: The file cannot be written.
         """
         from bytemill.io.writing import write_sentencepiece
