@@ -16,7 +16,7 @@ from bytemill._named import encoding_of
 from bytemill.core import Encoding, __version__
 from bytemill.errors import InternalError
 from bytemill.io.piece_table import most_open
-from bytemill.io.uris import is_uri
+from bytemill.io.uris import is_uri, without_scheme
 from bytemill.jobs.tokenizing import EncodingValue, check_encoding
 from bytemill.shards.manifest import Provenance
 from bytemill.special import NO_TOKENS
@@ -71,7 +71,7 @@ class ColumnCounter:
         checked = PieceCounts(pattern=pattern, special_tokens=special_tokens)
         self._pattern, self._special_tokens = checked.pattern, checked.special_tokens
         self._column = column
-        self._folder = Path(to).absolute() / f"runs-{os.urandom(8).hex()}"
+        self._folder = Path(without_scheme(to)).absolute() / f"runs-{os.urandom(8).hex()}"
         self._folder.mkdir(parents=True)
 
     def count(self, tables: Iterable[Any]) -> Run:

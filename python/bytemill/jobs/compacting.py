@@ -279,12 +279,14 @@ class Manifest(NamedTuple):
         """Writes the manifest of units that are all written, and returns it.
 
         Raises:
-            ValueError: A unit is not written, or there is no token in any.
-            OSError: The manifest cannot be written.
+            ValueError: A unit is not written, a file has another size now, or there is no token in any unit.
+            OSError: A file is missing, or the manifest cannot be written.
         """
         plan = Plan.of(plan)
         work = Work(plan.work)
         commits = work.all_commits("shard", len(plan.units))
+        for commit in commits:
+            work.checked(commit.files)
         units = [
             UnitShards(
                 {name: facts for name, facts in commit.files.items() if not name.endswith(PROVENANCE)},

@@ -27,6 +27,9 @@ SCRATCH = "scratch"
 # Stores whose packages for `fsspec` make writing on a condition one request; "memory" is this process.
 CONDITIONAL = frozenset({"abfs", "abfss", "az", "gcs", "gs", "memory", "s3", "s3a"})
 
+# What `os.link` fails with on file systems without hard links, such as exFAT, SMB and those of object stores.
+WITHOUT_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
+
 # Bytes that are hashed at a time.
 CHUNK = 1 << 20
 
@@ -140,6 +143,15 @@ class FolderStore:
             os.link(temporary, path)
         except FileExistsError:
             return False
+        except OSError as error:
+            if error.errno not in WITHOUT_LINKS:
+                raise
+            raise OSError(
+                error.errno,
+                "expected a work folder on a file system with hard links, by which processes agree on who does "
+                f"what ({error.strerror}): choose another folder, or one of an object store",
+                os.fspath(path),
+            ) from error
         finally:
             discard(temporary)
         return True

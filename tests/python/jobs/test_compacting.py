@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +131,32 @@ def test_what_is_not_written_or_has_changed_is_refused(corpus: Path, tmp_path: P
         file.write(b"more")
     with pytest.raises(ValueError, match="bytes that were committed"):
         jobs.compact(work, shard_tokens=4_000, executor=jobs.Local(1))
+
+
+def test_shards_that_have_changed_are_in_no_manifest(corpus: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    jobs.plan(corpus, work)
+    jobs.write_shards(work, ENCODING, executor=jobs.Local(1))
+    (work / "manifest.json").unlink()
+    shard = work / "shards" / "unit-000000" / "shard-000000.bin"
+    shard.write_bytes(b"")
+    with pytest.raises(ValueError, match=r"shard-000000\.bin: expected the \d+ bytes that were committed"):
+        jobs.write_shards(work, ENCODING, executor=jobs.Local(1))
+    shard.unlink()
+    with pytest.raises(FileNotFoundError, match=r"shard-000000\.bin"):
+        jobs.write_shards(work, ENCODING, executor=jobs.Local(1))
+    assert not (work / "manifest.json").exists()
+
+
+def test_a_work_folder_without_hard_links_is_refused(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def link(*_: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", link)
+    with pytest.raises(OSError, match=r"expected a work folder on a file system with hard links"):
+        jobs.plan(corpus, tmp_path / "work")
 
 
 @pytest.mark.parametrize("number", [np.int64(3_000), np.array(3_000)])
