@@ -6,7 +6,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, get_args
@@ -30,6 +30,7 @@ __all__ = [
     "not_a_table",
     "parse_bytes",
     "parse_tokens",
+    "repeatable",
     "several",
     "thread_count",
     "token_limit",
@@ -46,6 +47,11 @@ SIZE = re.compile(r"([0-9][0-9_]{0,30})(?:\.([0-9]{1,20}))?\s*([A-Z]?)", re.IGNO
 CONTROL_GROUP = "/sys/fs/cgroup/cpu.max"
 
 HOW_TO_NAME_TOKENS = "`encode_single_token` gives the id of a token, `eot_token` that of the end of a text"
+
+
+def repeatable(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns options with lists in place of iterators, which can be read once only."""
+    return {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
 
 
 def check_type(name: str, value: object, kind: type, hint: str = "") -> None:

@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytemill import jobs
+from bytemill._arguments import repeatable
 from bytemill._named import encoding_of
 from bytemill.documents.sources import Reading
 from bytemill.jobs.plan import UNIT_BYTES, Plan
@@ -131,6 +132,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
     check_callable(progress)
     encoding = encoding_of(encoding)
     reading = Reading.checked(field, lines, errors)
+    options = repeatable(options)
     check_options(encoding, reading, **options)
     plan = planned(source, to, reading, unit_bytes)
     return jobs.write_shards(plan, encoding, executor=executor, progress=progress, **options)

@@ -94,7 +94,8 @@ def count_pieces(  # noqa: PLR0913 - all but the first two have names
     if column is not None:
         raise ValueError("column is for a dataset: with files it is called field")
     executor = Executor(num_cpus=num_cpus, address=address)
-    PieceCounts(pattern=pattern, special_tokens=special_tokens)
+    # They may be an iterator, which this consumes.
+    special_tokens = PieceCounts(pattern=pattern, special_tokens=special_tokens).special_tokens
     check_callable(progress)
     # All else is checked before there is anything in the work folder.
     plan = planned(source, to, Reading.checked(field, lines, errors), unit_bytes)

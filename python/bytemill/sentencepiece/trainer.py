@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from bytemill._backend import SentencePieceModel, sentencepiece_options
@@ -188,11 +188,16 @@ class TrainerOptions:
         """Reads options.
 
         Raises:
-            ValueError: A value is none of the option's type.
+            ValueError: A value is none of the option's type, or there are options of normalization beside a
+                normalizer.
             RuntimeError: There is no such option, or a file of rules cannot be read.
         """
         self.trainer: dict[str, Any] = {}
-        self.normalizer: dict[str, Any] = normalizer.spec if normalizer else {}
+        self.normalizer: dict[str, Any] = {}
+        if normalizer:
+            check_without_rules(given)
+            # Rules of a map have no name; SentencePiece gives them that of its default.
+            self.normalizer = {"name": DEFAULT_RULES, **normalizer.spec}
         self.denormalizer: dict[str, Any] = {}
         self.seed = 0
         rule_file = None
@@ -242,12 +247,22 @@ class TrainerOptions:
         return {name: value for name, value in self.trainer.items() if name not in IGNORED and value != ()}
 
 
+def check_without_rules(given: Iterable[str]) -> None:
+    """Raises `ValueError` if options of normalization are given beside a normalizer."""
+    names = {"normalization_rule_name", *sentencepiece_options("normalizer_spec")}
+    if name := next((name for name in given if name in names), None):
+        raise ValueError(
+            f"INVALID_ARGUMENT: Cannot specify both normalizer and normalizer-specific argument: {name}"
+        )
+
+
 def in_one_string(arguments: str) -> dict[str, str]:
     """Returns options from one string: `--name=value`, separated by spaces."""
-    options = {}
-    for argument in arguments.split():
+    options: dict[str, str] = {}
+    for argument in arguments.split(" "):
         name, _, value = argument.removeprefix("--").partition("=")
-        options[name] = value
+        # Of options that are given twice, SentencePiece takes the first.
+        options.setdefault(name, value)
     return options
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bytemill import _backend
-from bytemill._arguments import integer
+from bytemill._arguments import integer, repeatable
 from bytemill._messages import alternatives, closest
 from bytemill.core import Encoding
 from bytemill.documents.blocks import BatchReader
@@ -48,7 +48,7 @@ def learn_model(  # noqa: PLR0913 - all but the first four have names
         TypeError: There is no such option.
         ValueError: An option has no meaning, or the text does not have as many pieces as wanted.
     """
-    given = dict(options)
+    given = repeatable(options)
     rules = given.pop("normalization_rule_name", DEFAULT_RULES)
     charsmap = _backend.charsmap_with_name(rules)
     if charsmap is None:
@@ -58,7 +58,8 @@ def learn_model(  # noqa: PLR0913 - all but the first four have names
         )
     check_names(given)
     given["vocab_size"] = integer("vocab_size", vocab_size)
-    reader = BatchReader(reading, pattern=None, special_tokens=())
+    # A file that is one document is read in parts, which begin with a line break: an empty sentence.
+    reader = BatchReader(reading, pattern=None, special_tokens=("\n",))
 
     def texts() -> Iterator[list[Document]]:
         for batch in reader.read(source):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import repeat
 from operator import neg
 from types import SimpleNamespace
@@ -21,6 +20,9 @@ __all__ = ["DEFAULTS", "IGNORED", "MetaPieces", "PieceOptions", "parse"]
 
 NUL = "\0"
 
+# A string in quotes and what follows it, or one without, up to a comma.
+FIELD = re.compile(r'"((?:[^"]|"")*)(?:"[^,]*)?|([^,]*)')
+
 # Fewer sentences are no sample.
 LEAST_SAMPLE = 100
 
@@ -31,6 +33,8 @@ PLACES = frozenset({"input", "model_prefix", "model_type"})
 IGNORED = frozenset(
     {
         "accept_language",
+        "mining_sentence_size",
+        "training_sentence_size",
         "self_test_sample_size",
         "train_extremely_large_corpus",
         "enable_differential_privacy",
@@ -38,7 +42,7 @@ IGNORED = frozenset(
         "differential_privacy_clipping_threshold",
     }
 )
-OF_UNIGRAM = frozenset({"mining_sentence_size", "training_sentence_size", "seed_sentencepiece_size"})
+OF_UNIGRAM = frozenset({"seed_sentencepiece_size"})
 
 NORMALIZER = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
 
@@ -84,9 +88,26 @@ def parse(name: str, text: str, default: Any) -> Any:  # noqa: ANN401 - the valu
             except ValueError:
                 raise ValueError("float") from None
         case tuple():
-            return tuple(next(csv.reader([text]), ()))
+            return tuple(fields_of(text))
         case _:
             return text
+
+
+def fields_of(text: str) -> Iterator[str]:
+    """Yields strings that commas separate, as SentencePiece reads them.
+
+    A string in quotes may have commas, and quotes that are doubled; what follows it up to the comma is
+    dropped. Line breaks are ordinary characters. Behind the last comma is no string if nothing is there.
+    """
+    place = 0
+    while place < len(text):
+        found = FIELD.match(text, place)
+        assert found is not None, "the expression matches anything, also nothing"
+        quoted, plain = found.groups()
+        field = plain if quoted is None else quoted.replace('""', '"')
+        # A string of C ends there.
+        yield field.partition(NUL)[0]
+        place = found.end() + 1
 
 
 class PieceOptions(SimpleNamespace):

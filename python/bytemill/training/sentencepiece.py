@@ -7,6 +7,7 @@ SentencePiece keeps different ones in every process; here `seed` determines them
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,8 +17,8 @@ from bytemill.splitting import repair_surrogates
 from bytemill.training.piece_options import MetaPieces, PieceOptions
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from io import FileIO
 
     from bytemill.documents import Document
 
@@ -149,7 +150,7 @@ def line_batches(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[Docum
     for path in paths:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - names may be relative to a descriptor
             rest: list[bytes] = []
-            while block := file.read(READ_BYTES):
+            while block := read(file, path):
                 end = block.rfind(b"\n") + 1
                 if end:
                     yield [b"".join([*rest, memoryview(block)[:end]])]
@@ -158,6 +159,14 @@ def line_batches(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[Docum
                     rest.append(block)
             if any(rest):
                 yield [b"".join(rest)]
+
+
+def read(file: FileIO, path: str | os.PathLike[str]) -> bytes:
+    """Returns the next bytes of an open file; errors name the file, which those of the system do not."""
+    try:
+        return file.read(READ_BYTES)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def sentence_batches(sentences: Iterable[Document]) -> Iterator[list[Document]]:

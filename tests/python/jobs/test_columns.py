@@ -16,6 +16,7 @@ import bytemill.ray
 import bytemill.spark
 from bytemill.definition import Template
 from bytemill.jobs.columns import ColumnCounter, ColumnEncoder
+from support.fake_engines import fake_engines
 
 TEXTS = ["the cat", None, "", "naïve 東京 <|endoftext|>", "the cat", None]
 
@@ -46,6 +47,12 @@ def test_runs_of_tasks_add_up(tmp_path: Path) -> None:
     assert len(list(tmp_path.rglob("*.parquet"))) == 4
     count.remove()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_may_be_a_uri(tmp_path: Path) -> None:
+    count = counter(f"file://{tmp_path}/work")
+    assert dict(count.merged([count.count(tables())]))
+    assert (tmp_path / "work").is_dir()
 
 
 def test_a_run_that_lacks_pieces_is_an_error(tmp_path: Path) -> None:
@@ -125,3 +132,21 @@ def test_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(ImportError, match="jobs on Spark need the package pyspark"):
         bytemill.spark.Executor()
+
+
+def test_arguments_on_ray_may_be_iterators(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("hello <|sep|> world <|sep|>", encoding="utf-8")
+    with fake_engines():
+        counts, other = (
+            bytemill.ray.count_pieces(text, "gpt2", to=tmp_path / name, special_tokens=tokens)
+            for name, tokens in (("a", ["<|sep|>"]), ("b", iter(["<|sep|>"])))
+        )
+        assert dict(counts) == dict(other)
+        assert counts.special_tokens == other.special_tokens
+        first, second = (
+            bytemill.ray.write_shards(text, "gpt2", to=tmp_path / name, append=ids)
+            for name, ids in (("c", [50256]), ("d", iter([50256])))
+        )
+        assert first.tokens == second.tokens
+        assert first.options == second.options

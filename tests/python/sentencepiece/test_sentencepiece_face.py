@@ -482,6 +482,10 @@ TRAININGS: list[dict[str, Any]] = [
     BASE,
     {**IDENTITY, "user_defined_symbols": 'a,b,"x,y"'},
     {**IDENTITY, "user_defined_symbols": ["q", "z,z", "a b", '"q"'], "control_symbols": ("c1", "c2")},
+    # As text: line breaks are characters, and nothing is behind the last comma.
+    {**IDENTITY, "user_defined_symbols": "\n,<a>", "control_symbols": "\r"},
+    {**IDENTITY, "user_defined_symbols": 'a,"b""c"dropped,', "control_symbols": '"d,'},
+    {**IDENTITY, "user_defined_symbols": "a\0b,c", "mining_sentence_size": 5, "training_sentence_size": 7},
     {**IDENTITY, "control_symbols": "", "accept_language": ["en"], "self_test_sample_size": 5},
     {**IDENTITY, "input": ["c.txt", "c.txt"], "vocab_size": " 40", "model_type": "BPE", "split_digits": ""},
     {
@@ -567,12 +571,19 @@ def test_training_with_an_iterator() -> None:
         )
 
 
-def test_training_with_one_string(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "more",
+    [
+        "--split_digits",
+        "--vocab_size=30",
+        "--user_defined_symbols=\u3000,<a>\x1f",
+        "--required_chars=\xa0\u2003",
+    ],
+)
+def test_training_with_one_string(more: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("c.txt").write_text(CORPUS, encoding="utf-8")
-    arguments = (
-        "--input=c.txt --vocab_size=40 --model_type=bpe --normalization_rule_name=identity --split_digits"
-    )
+    arguments = f"--input=c.txt --vocab_size=40 --model_type=bpe --normalization_rule_name=identity {more}"
     files = []
     for module in (real.library(), spm):
         assert module.SentencePieceTrainer.Train(f"{arguments} --model_prefix=m") is True
@@ -599,3 +610,31 @@ def test_training_with_a_normalizer() -> None:
         options = {"sentence_iterator": iter(["a b c d", "ab"]), "vocab_size": 12, "model_type": "bpe"}
         models.append(trained(module, {**options, "normalizer": rules}))
     assert models[1] == models[0]
+    models = []
+    for module in (real.library(), spm):
+        rules = module.SentencePieceNormalizer(norm_map=[("a", "b")])
+        options = {"sentence_iterator": iter(["a b c d", "ab"]), "vocab_size": 12, "model_type": "bpe"}
+        models.append(trained(module, {**options, "normalizer": rules}))
+    assert models[1] == models[0]
+
+
+@pytest.mark.parametrize(
+    "option", ["normalization_rule_name", "normalization_rule_tsv", "add_dummy_prefix", "name"]
+)
+def test_a_normalizer_beside_options_of_normalization(option: str) -> None:
+    for module in (real.library(), spm):
+        rules = module.SentencePieceNormalizer(rule_name="identity")
+        with pytest.raises(ValueError, match=f"Cannot specify both .*: {option}"):
+            module.SentencePieceTrainer.train(
+                sentence_iterator=iter(["a b"]),
+                model_writer=io.BytesIO(),
+                model_type="bpe",
+                normalizer=rules,
+                **{option: "true"},
+            )
+
+
+def test_an_input_that_cannot_be_read_is_named() -> None:
+    # It opens, and reading its start fails without a name.
+    with pytest.raises(RuntimeError, match='"/proc/self/mem": '):
+        spm.SentencePieceTrainer.train(input="/proc/self/mem", model_prefix="m", model_type="bpe")

@@ -306,6 +306,39 @@ def test_models_are_byte_for_byte_those_of_sentencepiece() -> None:
     assert learns > 20
 
 
+def test_options_may_be_iterators() -> None:
+    sentences = words(4, 300)
+    options: dict[str, Any] = {"kind": "sentencepiece", "progress": False}
+    symbols = ["<a>", "<b>"]
+    expected = bytemill.train(sentences, 300, user_defined_symbols=symbols, **options)
+    encoding = bytemill.train(sentences, 300, user_defined_symbols=iter(symbols), **options)
+    assert encoding.definition == expected.definition
+
+
+def test_a_large_file_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "text.txt"
+    text = "\n" + "\r\n".join(" ".join(words(seed, 50)) for seed in range(40))
+    path.write_bytes(text.encode())
+    sizes: list[int] = []
+
+    def learned_in_parts(batches: Any, *arguments: Any, **named: Any) -> TrainedPieces:
+        def counted() -> Any:
+            for batch in batches:
+                sizes.append(sum(map(len, batch)))
+                yield batch
+
+        return learn_pieces(counted(), *arguments, **named)
+
+    options: dict[str, Any] = {"kind": "sentencepiece", "progress": False}
+    expected = bytemill.train([text], 500, **options)
+    monkeypatch.setattr("bytemill.training.models.learn_pieces", learned_in_parts)
+    monkeypatch.setattr("bytemill.documents.blocks.BLOCK_BYTES", 5_000)
+    monkeypatch.setattr("bytemill.documents.blocks.BATCH_BYTES", 20_000)
+    assert bytemill.train(path, 500, **options).definition == expected.definition
+    assert sum(sizes) == path.stat().st_size > 100_000
+    assert max(sizes) < 30_000
+
+
 @pytest.mark.parametrize("rules", ["identity", "nmt_nfkc"])
 def test_the_command_line_writes_the_files_of_sentencepiece(tmp_path: Path, rules: str) -> None:
     text = tmp_path / "text.txt"
