@@ -148,7 +148,7 @@ class FolderStore:
                 raise
             raise OSError(
                 error.errno,
-                "expected a work folder on a file system with hard links, by which processes agree on who does "
+                "expected a work folder on a file system with hard links, by which processes agree who does "
                 f"what ({error.strerror}): choose another folder, or one of an object store",
                 os.fspath(path),
             ) from error
