@@ -92,6 +92,7 @@ class Block(NamedTuple):
         offsets: Where the texts start and end in the data, shape (texts + 1,).
         ends: Whether the last text is the end of a document.
         size: Bytes of the file that were read for it.
+        items: Of documents that were joined, the `Position.item` of each.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Block(NamedTuple):
     offsets: Offsets
     ends: bool
     size: int
+    items: Sequence[int] = ()
 
     def texts(self) -> list[bytes]:
         """Returns each text."""

@@ -214,7 +214,8 @@ def block_of(documents: Sequence[SmallDocument]) -> Block:
     """Joins documents to a block."""
     data, offsets = joined([document.text for document in documents])
     size = sum(document.size for document in documents)
-    return Block(documents[0].name, documents[0].start, data, offsets, ends=True, size=size)
+    items = [document.start.item for document in documents]
+    return Block(documents[0].name, documents[0].start, data, offsets, ends=True, size=size, items=items)
 
 
 # Reading and writing in background threads while ids are made.

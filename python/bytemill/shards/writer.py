@@ -46,7 +46,7 @@ from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     import numpy.typing as npt
@@ -312,7 +312,7 @@ class ShardWriter:
                     start = Cursor(block.start)
                     if first is not None:
                         start, first = self._first_cursor(first, block.start, encoded), None
-                    self._write(encoded, start, background)
+                    self._write(encoded, start, block.items, background)
                     size += block.size
                     text_bytes += int(block.offsets[-1]) - int(block.offsets[0])
                     documents += len(encoded.ends) - start.documents
@@ -324,9 +324,9 @@ class ShardWriter:
                 if not may_be_empty:
                     check_contents(documents, tokens)
                 if self._file is not None:
-                    self._finish(None, background)
+                    self._finish(None, None, background)
                 else:
-                    background.submit(self._save_record, None, None)
+                    background.submit(self._save_record, None, None, None)
         finally:
             for file, paths in self._unfinished.items():
                 file.abandon()
@@ -356,8 +356,10 @@ class ShardWriter:
             f"{cursor.tokens} token IDs of them: give the same source, or write to another folder"
         )
 
-    def _write(self, encoded: EncodedBlock, cursor: Cursor, background: BackgroundWriter) -> None:
-        """Writes the ids of a block, from the cursor on."""
+    def _write(
+        self, encoded: EncodedBlock, cursor: Cursor, items: Sequence[int], background: BackgroundWriter
+    ) -> None:
+        """Writes the ids of a block, see `Block.items`, from the cursor on."""
         ids, ends = encoded
         block, documents, start = cursor
         while start < len(ids) or documents < len(ends):
@@ -366,7 +368,8 @@ class ShardWriter:
                 and start < len(ids)
                 and not (documents < len(ends) and ends[documents] == start)
             ):
-                self._finish(Cursor(block, documents, start), background)
+                item = items[documents] if items else block.item
+                self._finish(Cursor(block, documents, start), item, background)
             if self._file is None:
                 self._file = self._create()
             # Documents without ids stay with the ids before them, also where a block starts with some.
@@ -405,15 +408,15 @@ class ShardWriter:
         self._unfinished[file] = paths
         return file
 
-    def _finish(self, cursor: Cursor | None, background: BackgroundWriter) -> None:
-        """Finishes the shard. The next one begins at the cursor."""
+    def _finish(self, cursor: Cursor | None, item: int | None, background: BackgroundWriter) -> None:
+        """Finishes the shard. The next one begins at the cursor, in an item of the source."""
         assert self._file is not None, "there is a shard"
         background.submit(
             self._store,
             self._file,
-            shard_names(self._record.options, self._number),
             (self._documents, self._tokens),
             cursor,
+            item,
         )
         self._number += 1
         self._file = None
@@ -423,22 +426,22 @@ class ShardWriter:
     # --- In the background thread ---
 
     def _store(
-        self, file: TokenFile, names: list[str], counts: tuple[int, int], cursor: Cursor | None
+        self, file: TokenFile, counts: tuple[int, int], cursor: Cursor | None, item: int | None
     ) -> None:
         """Renames the files of a shard to their final names, and records it."""
         file.close()
         paths = self._unfinished[file]
-        sizes = {name: path.stat().st_size for name, path in zip(names, paths, strict=True)}
-        for name, path in zip(names, paths, strict=True):
-            path.replace(self._folder / name)
+        sizes = {self._final[path].name: path.stat().st_size for path in paths}
+        for path in paths:
+            path.replace(self._final[path])
         del self._unfinished[file]
-        self._save_record(Shard(sizes, *counts), cursor)
+        self._save_record(Shard(sizes, *counts), cursor, item)
 
-    def _save_record(self, shard: Shard | None, cursor: Cursor | None) -> None:
-        """Records a shard, and where the next one begins."""
+    def _save_record(self, shard: Shard | None, cursor: Cursor | None, item: int | None) -> None:
+        """Records a shard, and where the next one begins: the cursor, and the item of the source there."""
         shards = self._record.shards if shard is None else (*self._record.shards, shard)
         # Reading may be ahead of the cursor.
-        files = tuple(file for file in self._blocks.files if cursor is None or file.item <= cursor.block.item)
+        files = tuple(file for file in self._blocks.files if item is None or file.item <= item)
         self._record = replace(self._record, shards=shards, sources=files, next=cursor)
         save(self._record, self._record_path)
 

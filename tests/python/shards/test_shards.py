@@ -640,6 +640,41 @@ def test_only_what_is_the_same_is_resumed(tmp_path: Path) -> None:
     assert tree(out) == before
 
 
+def test_every_file_that_shards_have_text_of_must_be_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small files are joined to blocks, and a shard may end in any of them."""
+    out = tmp_path / "out"
+    paths = [tmp_path / f"{i}.txt" for i in range(9)]
+    for path in paths:
+        path.write_text("the quick brown fox jumps")
+
+    def full(record: Provenance, path: Path) -> None:
+        if len(record.shards) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        manifest.save(record, path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("bytemill.shards.writer.save", full)
+        with pytest.raises(OSError, match="No space left"):
+            write_shards(paths, out, GPT2, shard_tokens=32)
+    # Five ids each, in one block: the first shard ends inside the seventh document.
+    record = Provenance.from_json((out / "provenance.json").read_bytes())
+    assert record.next == manifest.Cursor(tokens=32, documents=6)
+    assert [file.path for file in record.sources] == [str(path) for path in paths[:7]]
+    for path, file in zip(paths, record.sources, strict=False):
+        path.write_text("the quick fox jumps")
+        with pytest.raises(ValueError, match=rf"{path.name}: the source has changed .* has 19"):
+            write_shards(paths, out, GPT2, shard_tokens=32, resume=True)
+        path.write_text("the quick brown fox jumps")
+        os.utime(path, ns=(0, int(file.mtime_ns)))
+    # Of the others nothing is written yet.
+    paths[7].write_text("other")
+    write_shards(paths, out, GPT2, shard_tokens=32, resume=True)
+    write_shards(paths, tmp_path / "whole", GPT2, shard_tokens=32)
+    assert tree(out) == tree(tmp_path / "whole")
+
+
 def test_a_touched_or_moved_source_is_resumed_on_request(tmp_path: Path) -> None:
     path, out = Path(of_json(tmp_path)), tmp_path / "out"
     options: dict[str, Any] = {"shard_tokens": 500}
