@@ -267,10 +267,9 @@ def open_or_create_manifest(path: Path, wanted: Provenance, *, resume: bool) -> 
         and not (resume and fingerprint(found) == fingerprint(wanted))
     ):
         remove_temporary(folder, found.options["name"])
-        path.unlink()
         found = None
     if found is None:
-        check_room(folder, name)
+        check_room(path, name)
         save(wanted, path)
         return wanted
     if not resume:
@@ -299,13 +298,21 @@ def shown(value: object) -> str:
     return "nothing" if value in (None, [], "") else f"{value!r:.80}"
 
 
-def check_room(folder: Path, name: str) -> None:
-    """Raises `FileExistsError` unless a folder is empty, or has shards of other names only."""
-    paths = list(folder.iterdir())
+def check_room(record: Path, name: str) -> None:
+    """Raises `FileExistsError` unless the folder of a record has nothing else, or shards of other names only.
+
+    The record, if there is one, is of a run that has not started. A shard of it may be there already, which
+    is written again where the run is resumed: so nothing may change before this.
+    """
+    folder = record.parent
+    paths = [path for path in folder.iterdir() if path != record]
     others = [load(path) for path in paths if path.name == NAME or path.name.endswith(f".{NAME}")]
     if paths and not others:
+        begun = ", or resume with the arguments of the run that began there (--resume, resume=True)"
         raise FileExistsError(
-            errno.EEXIST, "the folder is not empty: name one that is, or does not exist", str(folder)
+            errno.EEXIST,
+            f"the folder is not empty: name one that is, or does not exist{begun if record.exists() else ''}",
+            str(folder),
         )
     shard = re.compile(rf"{re.escape(name)}(?:-\d+)?\.\w+")
     taken = next((path for path in paths if shard.fullmatch(path.name)), None)

@@ -765,6 +765,32 @@ def test_a_folder_that_is_not_empty(tmp_path: Path) -> None:
     assert list(tree(tmp_path)) == ["notes"]
 
 
+def test_a_run_that_was_stopped_before_its_first_record_stays_resumable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first shard has its name by then."""
+    out = tmp_path / "out"
+
+    def full(record: Provenance, _: Path) -> None:
+        if record.shards:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("bytemill.shards.writer.save", full)
+        with pytest.raises(OSError, match="No space left"):
+            write_shards(DOCUMENTS, out, GPT2, shard_tokens=500)
+    before = tree(out)
+    assert {"provenance.json", "shard-000000.bin"} <= before.keys()
+    runs: list[dict[str, Any]] = [{}, {"name": "other"}, {"append": EOT, "resume": True}]
+    for options in runs:
+        with pytest.raises(FileExistsError, match=r"not empty: .*, or resume with the arguments of the run"):
+            write_shards(DOCUMENTS, out, GPT2, shard_tokens=500, **options)
+        assert tree(out) == before
+    write_shards(DOCUMENTS, out, GPT2, shard_tokens=500, resume=True)
+    write_shards(DOCUMENTS, tmp_path / "whole", GPT2, shard_tokens=500)
+    assert tree(out) == tree(tmp_path / "whole")
+
+
 def test_one_process_writes_to_a_folder(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with manifest.directory_lock(tmp_path), pytest.raises(BlockingIOError, match="another process"):
