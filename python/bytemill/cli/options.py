@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_ENCODING",
+    "FOLDERS",
     "STANDARD_INPUT",
     "FileName",
     "byte_size",
@@ -51,6 +52,9 @@ __all__ = [
 DEFAULT_ENCODING = "o200k_base"
 
 NO_NAME = "expected the name of a file or folder, got ''"
+
+# Where the context of a command keeps the folders among its arguments.
+FOLDERS = "bytemill.folders"
 
 # In a glob: any folders.
 ANYWHERE = re.compile(r"(?<![^/])\*\*(?:/+|$)")
@@ -118,8 +122,11 @@ def chosen_encoding(spec: str | None, model: str | None) -> Encoding:
         ) from None
 
 
-def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
-    """Expands globs that the shell did not, and folders to the files in them; not those of stores."""
+def expanded(context: click.Context, _: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
+    """Expands globs that the shell did not, and folders to the files in them; not those of stores.
+
+    The folders are then in `context.meta`, under the key `FOLDERS`.
+    """
     files: list[str] = []
     for name in map(without_scheme, names):
         if not name:
@@ -129,6 +136,7 @@ def expanded(_: click.Context, __: click.Parameter, names: Sequence[str]) -> tup
             continue
         # Not methods of `Path`, which raise for a text that is too long for a name.
         if os.path.isdir(name):  # noqa: PTH112
+            context.meta.setdefault(FOLDERS, []).append(name)
             files.extend(map(str, files_of_folder(name)))
             continue
         if not glob.has_magic(name) or os.path.exists(name):  # noqa: PTH110

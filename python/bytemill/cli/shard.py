@@ -12,6 +12,7 @@ import click
 from bytemill.cli import complain
 from bytemill.cli.id_files import is_id
 from bytemill.cli.options import (
+    FOLDERS,
     FileName,
     encoding_option,
     files_argument,
@@ -135,6 +136,7 @@ def shard_command(  # noqa: PLR0913 - its options
     .gz or .zst. DIR/provenance.json records the inputs and outputs; for a second --name in DIR it is
     DIR/NAME.provenance.json.
     """
+    from bytemill.documents.sources import check_apart
     from bytemill.shards import Progress, write_shards
     from bytemill.shards.options import format_named
 
@@ -148,6 +150,7 @@ def shard_command(  # noqa: PLR0913 - its options
         raise click.UsageError("expected -o DIR, or --work FOLDER for shards of units")
     if options["resume"] and STANDARD_INPUT in files:
         raise click.UsageError("--resume needs files: standard input cannot be read again")
+    check_apart(map(Path, click.get_current_context().meta.get(FOLDERS, ())), directory)
     # Or there is nothing to warn of.
     warned = bool(options["prepend"] or options["append"]) or format_named(options["format"]).whole_documents
     first: Progress | None = None

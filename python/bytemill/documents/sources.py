@@ -33,6 +33,7 @@ __all__ = [
     "Reading",
     "Source",
     "Stream",
+    "check_apart",
     "check_documents",
     "check_files",
     "check_package",
@@ -210,14 +211,16 @@ def files_in(folder: str | os.PathLike[str]) -> list[Path]:
     return files
 
 
-def check_files(source: object) -> None:
+def check_files(source: object, *, outputs: str | os.PathLike[str] | None = None) -> None:
     """Raises the errors of reading the listed files at once, instead of after hours.
 
     Args:
         source: Same as in `items_of`. Only paths, and lists of them, are known before they are read.
+        outputs: The folder that will be written to, if there is one; it need not exist.
 
     Raises:
         TypeError: It is a mapping or a table.
+        ValueError: A folder of it has the outputs, which would be read too.
         OSError: A file is missing.
         ImportError: A file needs a package that is not installed.
     """
@@ -225,11 +228,31 @@ def check_files(source: object) -> None:
     if isinstance(source, str):
         name = without_scheme(source)
         source = objects_of(name) if is_uri(name) else Path(name) if is_file(name) else source
-    for item in with_files_in_folders(source if isinstance(source, (list, tuple)) else [source]):
+    items = source if isinstance(source, (list, tuple)) else [source]
+    if outputs is not None:
+        check_apart(items, outputs)
+    for item in with_files_in_folders(items):
         if not isinstance(item, os.PathLike):
             continue
         identity(os.fspath(item))
         check_package(os.fspath(item))
+
+
+def check_apart(items: Iterable[object], outputs: str | os.PathLike[str]) -> None:
+    """Raises `ValueError` if a folder among the items of a source has the folder of the outputs."""
+    place = Path(outputs).resolve()
+    for item in items:
+        if not isinstance(item, os.PathLike) or not Path(item).is_dir():
+            continue
+        folder = Path(item).resolve()
+        # Hidden files and folders are not read.
+        if place.is_relative_to(folder) and not any(
+            name.startswith(".") for name in place.relative_to(folder).parts
+        ):
+            raise ValueError(
+                f"{os.fspath(outputs)}: expected a folder for outputs outside of the source "
+                f"{os.fspath(item)}, all files in which are read: give another one"
+            )
 
 
 def check_package(name: str) -> None:

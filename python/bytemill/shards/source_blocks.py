@@ -74,6 +74,7 @@ class SourceBlocks:
         """
         self.files: list[SourceFile] = []
         self._expected: Sequence[SourceFile] = ()
+        self._record: Path | None = None
         self._trust = False
         self._reader = FileReader(
             reading,
@@ -107,15 +108,18 @@ class SourceBlocks:
         if small:
             yield block_of(small)
 
-    def expect(self, files: Sequence[SourceFile], *, trust: bool) -> None:
-        """Makes reading raise `ValueError` if the first files of the source are not these.
+    def expect(self, files: Sequence[SourceFile], record: Path, *, trust: bool) -> None:
+        """Makes reading raise `ValueError` if the first files of the source are others, or one is the record.
 
         Args:
             files: The files.
+            record: The record of the run. It is in the source if that is an iterator, of which only this
+                tells, and a folder of it has the outputs.
             trust: Whether files of the same name and size are these, whatever folder they are in and whenever
                 they were modified.
         """
         self._expected = files
+        self._record = record
         self._trust = trust
 
     def expect_no_more(self, source: object) -> None:
@@ -153,10 +157,21 @@ class SourceBlocks:
         for number, item in enumerate(items_of(source)):
             if isinstance(item, os.PathLike):
                 file = SourceFile(number, os.fspath(item), *identity(os.fspath(item)))
+                check_no_output(file, self._record)
                 if len(self.files) < len(self._expected):
                     check_unchanged(file, self._expected[len(self.files)], trust=self._trust)
                 self.files.append(file)
             yield number, item
+
+
+def check_no_output(file: SourceFile, record: Path | None) -> None:
+    """Raises `ValueError` if a file is the record of the run that reads it."""
+    path = Path(file.path)
+    if record is not None and path.name == record.name and path.resolve() == record.resolve():
+        raise ValueError(
+            f"{record.parent}: expected a folder for outputs outside of the source, got the source with "
+            f"{file.path} in it: give another one"
+        )
 
 
 def check_unchanged(file: SourceFile, before: SourceFile, *, trust: bool) -> None:

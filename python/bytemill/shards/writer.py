@@ -112,7 +112,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
             iterable of documents (`str`, `bytes`), paths (`os.PathLike`) and open files. Files are text, JSON
             lines or Parquet, also compressed. An empty text file is not a document.
         directory: Where shards are written: a folder that is empty, does not exist, or has shards of other
-            names.
+            names. It must not be in a folder of the source, nor be one.
         encoding: The encoding, or the name of an encoding or model.
         format: "bin": ids and nothing else, as nanoGPT reads them. "npy": arrays of NumPy. "megatron":
             indexed datasets of Megatron-LM, `.bin` and `.idx`. "parquet": a column `input_ids` of lists.
@@ -142,10 +142,10 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
             and others in `NAME.provenance.json`.
 
     Raises:
-        ValueError: An argument has no meaning; `dtype` does not hold every id of the vocabulary; a text is
-            not UTF-8, a file not what its name says, or a disallowed string occurs; the message names the
-            file and, where there are lines, the line. Or `resume` finds other sources or arguments. Finished
-            shards stay, and writing can be resumed.
+        ValueError: An argument has no meaning; `dtype` does not hold every id of the vocabulary; the source
+            has the folder that is written to; a text is not UTF-8, a file not what its name says, or a
+            disallowed string occurs; the message names the file and, where there are lines, the line. Or
+            `resume` finds other sources or arguments. Finished shards stay, and writing can be resumed.
         FileExistsError: The folder has other files; or shards of this name, and `resume` is false.
         BlockingIOError: Another process writes there.
         TypeError: An argument, document or item of the source has the wrong type.
@@ -174,7 +174,7 @@ def write_shards(  # noqa: PLR0913 - all but the first three have names
         name=name,
     )
     check_callable(progress)
-    check_files(source)
+    check_files(source, outputs=directory)
     return write_described(
         source,
         directory,
@@ -240,7 +240,7 @@ def write_described(  # noqa: PLR0913 - all but the first four have names
     with directory_lock(folder):
         path = manifest_path(folder, options["name"])
         found = open_or_create_manifest(path, wanted, resume=resume)
-        blocks.expect(found.sources, trust=trust_sources)
+        blocks.expect(found.sources, path, trust=trust_sources)
         if found.next is None:
             blocks.expect_no_more(source)
             return found

@@ -109,6 +109,14 @@ def test_a_run_that_failed_before_its_first_shard_binds_no_other(documents: Path
     assert run("shard", documents, "-o", out, "--field", "body").code == 2
 
 
+def test_outputs_in_a_folder_of_the_source_are_refused(documents: Path) -> None:
+    out = documents.parent / "out"
+    called = run("shard", documents.parent, "-o", out, "--field", "body")
+    assert called.code == 2
+    assert f"{out}: expected a folder for outputs outside of the source {documents.parent}," in called.err
+    assert not out.exists()
+
+
 def test_what_is_not_empty_is_left_alone(documents: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert run("shard", documents, "-o", out, "--field", "wrong").code == 2

@@ -791,6 +791,40 @@ def test_a_run_that_was_stopped_before_its_first_record_stays_resumable(
     assert tree(out) == tree(tmp_path / "whole")
 
 
+@pytest.mark.parametrize("source", ["corpus", "link"])
+def test_outputs_in_a_folder_of_the_source_are_refused(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus" / "a").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "corpus")
+    (tmp_path / "corpus" / "out").symlink_to(tmp_path / "elsewhere")
+    for folder in (tmp_path, tmp_path / "corpus"):
+        (folder / "a.txt").write_text("hello")
+    before = sorted(tmp_path.rglob("*"))
+    for out in ("corpus", "corpus/new", "corpus/a/b/c", "link/new", "link/../corpus/a"):
+        for given in (source, Path(source), [Path("a.txt"), tmp_path / source]):
+            with pytest.raises(
+                ValueError,
+                match=rf"^{out}: expected a folder for outputs outside of the source \S*{source}, ",
+            ):
+                write_shards(given, out, GPT2)
+    assert sorted(tmp_path.rglob("*")) == before
+    # Hidden folders of a source are not read, and links to folders not followed.
+    for out in ("corpus2", "corpus/.new", "corpus/out/new"):
+        for resume in (False, True):
+            assert write_shards(source, out, GPT2, resume=resume).documents == 1
+
+
+def test_an_iterator_that_comes_to_the_outputs(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hello")
+    with pytest.raises(
+        ValueError, match=r"out: expected a folder for outputs outside .*provenance\.json in it"
+    ):
+        write_shards(tmp_path.iterdir(), tmp_path / "out", GPT2)
+
+
 def test_one_process_writes_to_a_folder(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with manifest.directory_lock(tmp_path), pytest.raises(BlockingIOError, match="another process"):
