@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bytemill.documents.sources import Reading
 
-__all__ = ["BackgroundWriter", "SourceBlocks", "SourceFile", "prefetch_iter"]
+__all__ = ["BackgroundWriter", "SourceBlocks", "SourceFile"]
 
 # The size of a block, at least, except for the last one of a file. English JSON lines on two threads: 4 MiB
 # are 12 % slower, for threads wait for each other at the end of each block; 16 MiB 15 %, for they leave the
@@ -85,7 +85,10 @@ class SourceBlocks:
         )
 
     def read(self, source: object, start: Position) -> Iterator[Block]:
-        """Reads a source. Documents that are smaller than a block are joined to blocks.
+        """Reads a source, one block ahead in a thread. Documents that are smaller than a block are joined.
+
+        Iterators of the caller are advanced in its own thread, which they may be bound to, as cursors of
+        `sqlite3` are. Of their items only large files are read ahead.
 
         Args:
             source: As in `write_shards`; also parts of files, as `FileRange`.
@@ -94,9 +97,15 @@ class SourceBlocks:
         Raises:
             TypeError, ValueError, OSError, ImportError: As `write_shards`.
         """
+        if isinstance(source, (str, os.PathLike, list, tuple)):
+            return prefetch_iter(self._blocks(source, start, files_ahead=False))
+        return self._blocks(source, start, files_ahead=True)
+
+    def _blocks(self, source: object, start: Position, *, files_ahead: bool) -> Iterator[Block]:
+        """Reads a source in this thread, or its large files one block ahead in another."""
         small: list[SmallDocument] = []
         size = 0
-        for block in self._contents(source, start):
+        for block in self._contents(source, start, files_ahead=files_ahead):
             if isinstance(block, SmallDocument):
                 small.append(block)
                 size += len(block.text)
@@ -136,7 +145,9 @@ class SourceBlocks:
                 f"{count_of(self.files)}: write to another folder"
             )
 
-    def _contents(self, source: object, start: Position) -> Iterator[Block | SmallDocument]:
+    def _contents(
+        self, source: object, start: Position, *, files_ahead: bool
+    ) -> Iterator[Block | SmallDocument]:
         for number, item in self._numbered_items(source):
             if number < start.item:
                 continue
@@ -147,10 +158,13 @@ class SourceBlocks:
                 text = self._reader.checked(data, len(data), name, position)
                 yield SmallDocument(name, position, text, len(text))
             else:
+                # To start a thread for each of many small files takes longer than to read them.
+                is_large = not isinstance(item, os.PathLike) or self.files[-1].size >= BLOCK_BYTES
                 with opened(item) as stream:
                     if position == Position(number):
                         position = position._replace(offset=stream.start)
-                    yield from self._reader.read(stream, position)
+                    blocks = self._reader.read(stream, position)
+                    yield from prefetch_iter(blocks) if files_ahead and is_large else blocks
 
     def _numbered_items(self, source: object) -> Iterator[tuple[int, object]]:
         """Yields the items of a source with their numbers, and notes the files among them."""

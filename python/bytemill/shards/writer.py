@@ -41,7 +41,7 @@ from bytemill.shards.manifest import (
     save,
 )
 from bytemill.shards.options import ERRORS, SHARD_TOKENS, described, format_named
-from bytemill.shards.source_blocks import BackgroundWriter, SourceBlocks, prefetch_iter
+from bytemill.shards.source_blocks import BackgroundWriter, SourceBlocks
 from bytemill.special import NO_TOKENS, AllowedSpecial, DisallowedSpecial
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ class ShardWriter:
         documents, tokens = self._record.documents, self._record.tokens
         try:
             with named_as(self._final), BackgroundWriter() as background:
-                for block in prefetch_iter(self._blocks.read(source, cursor.block)):
+                for block in self._blocks.read(source, cursor.block):
                     encoded = encode(block)
                     start = Cursor(block.start)
                     if first is not None:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import struct
+import threading
 from collections.abc import Callable, Iterator
 from itertools import chain, pairwise
 from pathlib import Path
@@ -868,6 +869,22 @@ def test_a_shard_that_cannot_be_written_is_not_noted(
     write_shards(DOCUMENTS, out, GPT2, resume=True, **options)
     write_shards(DOCUMENTS, tmp_path / "whole", GPT2, **options)
     assert tree(out) == tree(tmp_path / "whole")
+
+
+def test_an_iterator_is_advanced_in_the_thread_of_the_caller(tmp_path: Path) -> None:
+    """Cursors of databases are bound to it."""
+    threads: set[threading.Thread] = set()
+    given = of_files(tmp_path)
+
+    def items() -> Iterator[Any]:
+        for item in given:
+            threads.add(threading.current_thread())
+            yield item
+
+    write_shards(items(), tmp_path / "out", GPT2, shard_tokens=500)
+    assert threads == {threading.current_thread()}
+    write_shards(given, tmp_path / "whole", GPT2, shard_tokens=500)
+    assert tree(tmp_path / "out") == tree(tmp_path / "whole")
 
 
 def test_what_a_source_raises_comes_through(tmp_path: Path) -> None:
