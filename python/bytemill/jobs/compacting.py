@@ -7,6 +7,8 @@ import os
 from itertools import starmap
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from bytemill.core import __version__
 from bytemill.errors import InternalError
 from bytemill.jobs.executors import checked_executor
@@ -30,8 +32,11 @@ from bytemill.shards.writer import shard_names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy.typing as npt
+
     from bytemill.jobs.executors import Executor
     from bytemill.jobs.work import Report
+    from bytemill.shards.token_files import Ends, Ids
 
 __all__ = ["Manifest", "UnitShards", "begin", "compact", "compact_left", "compact_shard", "finish"]
 
@@ -96,7 +101,15 @@ class Inputs:
         self.dtype: str = self.manifest.options["dtype"]
         self._files = {name: facts for unit in self.manifest.units for name, facts in unit.files.items()}
         first, *_ = self.kind.suffixes
-        self.names = [name.removesuffix(first) for name in self._files if name.endswith(first)]
+        self.names: list[str] = []
+        # The documents of units that have no file because all are empty, by the number in place of a shard's.
+        self._empty: dict[int, int] = {}
+        for unit in self.manifest.units:
+            names = [name.removesuffix(first) for name in unit.files if name.endswith(first)]
+            if self.kind.whole_documents and not names:
+                self._empty[len(self.names)] = unit.documents
+                names = [""]
+            self.names += names
 
     def open(self, shard: int, suffix: str) -> IO[bytes]:
         """Opens the file of a shard that has this suffix.
@@ -111,12 +124,21 @@ class Inputs:
 
     def cuts(self, shard_tokens: int) -> Iterator[list[ItemRange]]:
         """Yields which parts of shards make up each new one."""
-        shards = range(len(self.names))
-        opens = [functools.partial(self.open, shard) for shard in shards]
         if self.kind.whole_documents:
-            return cut_items((item_tokens(self.kind, each) for each in opens), shard_tokens)
+            return cut_items(map(self._item_tokens, range(len(self.names))), shard_tokens)
         sizes = (self._files[f"{name}{self.kind.suffixes[0]}"].size for name in self.names)
         return cut_tokens((stored_tokens(self.kind, self.dtype, size) for size in sizes), shard_tokens)
+
+    def _item_tokens(self, shard: int) -> npt.NDArray[np.int64]:
+        if shard in self._empty:
+            return np.zeros(self._empty[shard], np.int64)
+        return item_tokens(self.kind, functools.partial(self.open, shard))
+
+    def read(self, part: ItemRange) -> Iterator[tuple[Ids, Ends]]:
+        """Yields the ids of a part of a shard, and where documents end, as `read_range`."""
+        if part.shard in self._empty:
+            return iter([(np.zeros(0, self.dtype), np.zeros(part.end - part.first, np.int64))])
+        return read_range(self.kind, self.dtype, self.open, part)
 
 
 def begin(
@@ -184,7 +206,7 @@ def compact_shard(work: str | os.PathLike[str], number: int) -> None:
         tokens = 0
         try:
             for part in starmap(ItemRange, shards[number]):
-                for ids, ends in read_range(inputs.kind, inputs.dtype, inputs.open, part):
+                for ids, ends in inputs.read(part):
                     file.write(ids, ends)
                     tokens += len(ids)
             file.close()

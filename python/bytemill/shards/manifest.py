@@ -65,7 +65,8 @@ class Shard:
     """A finished shard.
 
     Attributes:
-        files: The names of its files, and their sizes in bytes.
+        files: The names of its files, and their sizes in bytes; no file if all its documents are empty and
+            readers of the format cannot map an empty file.
         documents: Number of documents that end in it.
         tokens: Number of ids in it.
     """

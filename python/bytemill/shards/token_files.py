@@ -41,11 +41,13 @@ class TokenFile:
         suffixes: The suffixes of the names of the files.
         dtypes: The integer types of the format, preferred ones first.
         whole_documents: Whether a document must be in one shard.
+        maps_empty: Whether readers can map files without ids.
     """
 
     suffixes: ClassVar[tuple[str, ...]] = (".bin",)
     dtypes: ClassVar[tuple[str, ...]] = ("uint16", "uint32")
     whole_documents: ClassVar[bool] = False
+    maps_empty: ClassVar[bool] = False
 
     @classmethod
     def usual_dtype(cls, n_vocab: int) -> str:
@@ -81,6 +83,7 @@ class NpyFile(TokenFile):
 
     suffixes = (".npy",)
     dtypes = ("uint16", "uint32", "int32", "int64")
+    maps_empty = True
 
     def __init__(self, paths: Sequence[Path], dtype: str) -> None:
         """Opens the file."""
@@ -173,6 +176,7 @@ class ParquetFile(TokenFile):
     suffixes = (".parquet",)
     dtypes = ("uint16", "uint32", "int32", "int64")
     whole_documents = True
+    maps_empty = True
 
     COLUMN = "input_ids"
     # Ids of a row group, at least; documents are not divided.

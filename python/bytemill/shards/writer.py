@@ -428,9 +428,15 @@ class ShardWriter:
     def _store(
         self, file: TokenFile, counts: tuple[int, int], cursor: Cursor | None, item: int | None
     ) -> None:
-        """Renames the files of a shard to their final names, and records it."""
+        """Renames the files of a shard to their final names, unless no reader maps them, and records it."""
         file.close()
         paths = self._unfinished[file]
+        _, tokens = counts
+        if not tokens and not self._kind.maps_empty:
+            # Only the record tells of its documents.
+            for path in paths:
+                path.unlink()
+            paths = []
         sizes = {self._final[path].name: path.stat().st_size for path in paths}
         for path in paths:
             path.replace(self._final[path])

@@ -65,6 +65,26 @@ def test_files_are_those_of_one_process(  # noqa: PLR0913, PLR0917
     assert list(files) == [f"compacted/{name}" for shard in whole.shards for name in shard.files]
 
 
+@pytest.mark.parametrize("shard_tokens", [4, None])
+@pytest.mark.parametrize("form", ["bin", "megatron"])
+def test_units_whose_documents_are_all_empty(form: Any, shard_tokens: int | None, tmp_path: Path) -> None:
+    corpus, work = tmp_path / "corpus.jsonl", tmp_path / "work"
+    texts = ["", "", "the cat sat", "", "on the mat", "the end", "", ""]
+    corpus.write_text("".join(f'{{"text": "{text}"}}\n' for text in texts))
+    plan = jobs.plan(corpus, work, unit_bytes=1)
+    # What is written is taken from its commit the second time.
+    for _ in range(2):
+        manifest = jobs.write_shards(plan, ENCODING, format=form, executor=jobs.Local(1))
+        assert [unit.documents for unit in manifest.units] == [1] * len(texts)
+        assert [unit.tokens for unit in manifest.units] == [len(ENCODING.encode(text)) for text in texts]
+    # No program can map a file of no bytes.
+    assert all(path.stat().st_size for path in work.glob("shards/*/*"))
+    assert [bool(unit.files) for unit in manifest.units] == [bool(text) for text in texts]
+    jobs.compact(plan, shard_tokens=shard_tokens, executor=jobs.Local(1))
+    shards.write_shards(corpus, tmp_path / "whole", ENCODING, format=form, shard_tokens=shard_tokens)
+    assert contents(work / "compacted") == contents(tmp_path / "whole")
+
+
 @pytest.mark.parametrize("shard_tokens", [333, 3_000, None])
 def test_parquet_has_the_documents_of_one_process(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shard_tokens: int | None
