@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = [
     "DisallowedSpecialTokenError",
     "InternalError",
+    "JobError",
     "PatternError",
     "UnknownEncodingError",
     "UnknownTokenError",
@@ -39,6 +40,10 @@ class UnknownTokenError(KeyError):
 
 class InternalError(RuntimeError):
     """A broken invariant of this library: always a bug worth reporting."""
+
+
+class JobError(RuntimeError):
+    """A job whose processes die before they have done their work."""
 
 
 class DisallowedSpecialTokenError(ValueError):

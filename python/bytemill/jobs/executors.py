@@ -8,6 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Protocol
 
 from bytemill._arguments import thread_count
+from bytemill.errors import JobError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -63,6 +64,10 @@ class Local:
 
         Calls whose process died are repeated, with those that never began. A task that always kills its
         process must end that itself.
+
+        Raises:
+            JobError: All processes died before they could begin a call.
+            Exception: As `Executor.run`.
         """
         if self.processes == 1:
             for number in numbers:
@@ -70,17 +75,26 @@ class Local:
                 yield number
             return
         left = dict.fromkeys(numbers)
+        context = multiprocessing.get_context("spawn")
         while left:
-            context = multiprocessing.get_context("spawn")
-            with ProcessPoolExecutor(min(self.processes, len(left)), mp_context=context) as pool:
-                calls = {pool.submit(task, number): number for number in left}
+            # Set by the first process that can begin a call.
+            started = context.Event()
+            with ProcessPoolExecutor(
+                min(self.processes, len(left)), mp_context=context, initializer=started.set
+            ) as pool:
                 try:
+                    calls = {pool.submit(task, number): number for number in left}
                     for call in as_completed(calls):
                         call.result()
                         del left[calls[call]]
                         yield calls[call]
                 except BrokenProcessPool:
-                    continue
+                    if not started.is_set():
+                        raise JobError(
+                            "expected processes that do units, but each ended while it started, perhaps "
+                            "with a message above: processes import the script, which must start its work "
+                            'below `if __name__ == "__main__":`; or use Local(1), which starts none'
+                        ) from None
                 except BaseException:
                     pool.shutdown(cancel_futures=True)
                     raise
