@@ -25,7 +25,7 @@ import click
 from bytemill._messages import alternatives, closest, printable
 from bytemill.cli.output import is_terminal, prepare
 from bytemill.core import TIER, UNICODE_VERSION, Encoding, __version__
-from bytemill.errors import UnknownTokenError
+from bytemill.errors import JobError, UnknownTokenError
 from bytemill.progress import show_line
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ COMMANDS = (
 MODULES = {"compare": "inspect", "decode": "encode", "list": "inspect", "truncate": "split"}
 
 # What the library raises for wrong arguments and files.
-EXPECTED = (ValueError, UnknownTokenError, OSError, ImportError, OverflowError, MemoryError)
+EXPECTED = (ValueError, UnknownTokenError, OSError, ImportError, OverflowError, MemoryError, JobError)
 
 # How most commands take an encoding or a model.
 ENCODING_OPTIONS = ("-e", "--encoding", "-m", "--model")

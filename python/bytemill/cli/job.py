@@ -21,7 +21,7 @@ from bytemill.cli.options import (
 from bytemill.cli.output import prints_result
 from bytemill.cli.shard import shard_options, shard_tokens_option, warn_of_missing_marks
 from bytemill.cli.train import DEFAULT_PATTERN, chosen_pattern
-from bytemill.cli.units import showing, unit_bytes_option
+from bytemill.cli.units import showing, unit_bytes_option, withdrawing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +120,8 @@ def count_command(  # noqa: PLR0913 - its options
         with showing(plan) as show:
             count_left(plan, jobs.Local(processes), show)
     else:
-        count_unit(work, unit, num_threads=threads)
+        with withdrawing():
+            count_unit(work, unit, num_threads=threads)
     print_record(shown(jobs.status(plan)), as_json=as_json)
 
 
@@ -160,7 +161,8 @@ def shard_command(  # noqa: PLR0913 - its options
         with showing(plan) as show:
             write_left(plan, encoding, jobs.Local(processes), show)
     else:
-        shard_unit(work, unit, encoding=EncodingValue(encoding), num_threads=threads)
+        with withdrawing():
+            shard_unit(work, unit, encoding=EncodingValue(encoding), num_threads=threads)
     status = jobs.status(plan)
     if status.units_written == len(plan.units):
         jobs.Manifest.finish(plan)
@@ -215,7 +217,8 @@ def compact_command(
         with showing(plan) as show:
             compact_left(plan, jobs.Local(processes), show)
     else:
-        compact_shard(work, shard)
+        with withdrawing():
+            compact_shard(work, shard)
     done = jobs.status(plan).shards_compacted
     if done == shards:
         finish(plan)
@@ -263,7 +266,8 @@ def reduce_command(
         check_table(output)
     if part is not None:
         begin(plan, part)
-        reduce_part(work, part)
+        with withdrawing():
+            reduce_part(work, part)
     else:
         with showing(plan) as show:
             reduce_left(plan, jobs.Local(processes), show)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import os
 import shutil
+import signal
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from bytemill.jobs import Executor, Plan, Progress
     from bytemill.training.counts import PieceCounts
 
-__all__ = ["Units", "showing", "unit_bytes_option", "units_options"]
+__all__ = ["Units", "showing", "unit_bytes_option", "units_options", "withdrawing"]
 
 # At most so much is counted again after `train --resume` was killed, or one larger file.
 RESUMED_BYTES = 1 << 26
@@ -160,15 +162,39 @@ class Units(NamedTuple):
 
 
 @contextmanager
+def withdrawing() -> Iterator[None]:
+    """Has SIGTERM end this process as ever, but first withdraw the attempts at units that it makes.
+
+    So a command that is stopped, by its supervisor for example, is no death that its units are blamed for.
+    """
+    from bytemill.jobs.work import withdraw
+
+    def end(number: int, _: object) -> None:
+        withdraw()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    # Who calls the command as a function may have a use for the signal.
+    if current_thread() is not main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
 def showing(plan: Plan) -> Iterator[Callable[[Progress], None]]:
     """Yields a function that shows on stderr, if that is a terminal, how far a job is.
 
-    What was done before does not count as read.
+    What was done before does not count as read. The body may be stopped, see `withdrawing`.
     """
     meter: Meter | None = None
     before = 0
     step = None
-    with ExitStack() as stack:
+    with withdrawing(), ExitStack() as stack:
 
         def show(now: Progress) -> None:
             nonlocal meter, before, step

@@ -70,7 +70,7 @@ def compact(
         TypeError: An argument is of a wrong type.
         ValueError: A unit is not written, or a shard has changed since; or compaction was begun with another
             `shard_tokens`.
-        RuntimeError: Three processes have died of a shard.
+        JobError: Three processes have died of a shard.
         OSError: A file cannot be read or written.
         ImportError: Parquet needs `pyarrow`, which is not installed.
 

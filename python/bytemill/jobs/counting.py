@@ -53,7 +53,7 @@ def count_pieces(
         TypeError: An argument is of a wrong type.
         ValueError: An argument has no meaning, the units were counted with other options, a file has changed
             since the plan, or is not what its name says.
-        RuntimeError: Three processes have died of a unit.
+        JobError: Three processes have died of a unit.
         PatternError, OSError, ImportError: As `bytemill.count_pieces`.
 
     Complexity:

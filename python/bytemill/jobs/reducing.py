@@ -101,7 +101,7 @@ def reduce_part(work: str | os.PathLike[str], number: int) -> None:
     Raises:
         ValueError: There is no such part; or the counts of a unit are not those that were committed, or of
             another pattern or special tokens than the others.
-        RuntimeError: Three processes have died of the part.
+        JobError: Three processes have died of the part.
         OSError: A file cannot be read or written.
     """
     folder = Work(work)
@@ -129,7 +129,7 @@ def merged(plan: Plan, executor: Executor | None = None, progress: Report | None
 
     Raises:
         ValueError: A unit is not counted; or counts are not those that were committed.
-        RuntimeError: Three processes have died of a part.
+        JobError: Three processes have died of a part.
         OSError: A file cannot be read or written.
     """
     reduce_left(plan, executor or Local(1), progress)

@@ -79,7 +79,7 @@ def write_shards(  # noqa: PLR0913 - all but the first two have names
         TypeError: An argument is of a wrong type.
         ValueError: An argument has no meaning, the shards were begun with other options or another encoding,
             a file has changed since the plan or is not what its name says, or no file has a document.
-        RuntimeError: Three processes have died of a unit.
+        JobError: Three processes have died of a unit.
         OSError, ImportError, PatternError: As `bytemill.write_shards`.
 
     Complexity:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from bytemill.core import __version__
+from bytemill.errors import JobError
 from bytemill.formats.json_file import json_bytes
 from bytemill.jobs.stores import Facts, facts_of, sha256_of, store_of
 
@@ -33,6 +34,7 @@ __all__ = [
     "attempt",
     "forget",
     "mark_of",
+    "withdraw",
 ]
 
 # What is done by units, and the folder of its outputs.
@@ -169,7 +171,7 @@ class Work:
             A folder of this machine, for the outputs of the unit; and a place for the sums of its commit.
 
         Raises:
-            RuntimeError: So many processes died of the unit that it is not begun again, see `attempts`.
+            JobError: So many processes died of the unit that it is not begun again, see `attempts`.
             OSError: An output cannot be written, unless another process has done the unit meanwhile.
         """
         name = name_of(kind, number)
@@ -312,7 +314,7 @@ Report: TypeAlias = "Callable[[Progress], object]"
 # attempt, and which process has started that one, such as the server of an engine or the driver; and each
 # attempt at any unit looks at all marks of its own machine. A process that is gone while the one that had
 # started it is still there has died alone, which is recorded as a death of its unit. If a whole machine is
-# lost, no death is recorded.
+# lost, no death is recorded; nor if a program whose process is ended from outside withdraws its attempts.
 
 FOLDER = "attempts"
 
@@ -330,6 +332,10 @@ MOST_DEATHS = 3
 MOST_ATTEMPTS = 20
 
 
+# The marks of this process, and where they are.
+unfinished: dict[str, Store] = {}
+
+
 @contextmanager
 def attempt(store: Store, unit: str) -> Iterator[None]:
     """Marks a unit as begun while the body runs.
@@ -339,8 +345,8 @@ def attempt(store: Store, unit: str) -> Iterator[None]:
         unit: The name of the unit, such as "count-000123".
 
     Raises:
-        RuntimeError: The unit has `MOST_DEATHS` deaths or `MOST_ATTEMPTS` unfinished attempts, and is not
-            started again.
+        JobError: The unit has `MOST_DEATHS` deaths or `MOST_ATTEMPTS` unfinished attempts, and is not started
+            again.
         OSError: The store cannot be read or written.
     """
     marks = [mark for mark in with_deaths(store) if mark.startswith(f"{unit}.")]
@@ -351,15 +357,21 @@ def attempt(store: Store, unit: str) -> Iterator[None]:
             if deaths >= MOST_DEATHS
             else f"was begun {len(marks)} times without an end"
         )
-        raise RuntimeError(
-            f"unit {int(unit[-6:])} {how}; remove {store.path(f'{FOLDER}/{unit}')}.* to try again"
-        )
+        raise JobError(f"unit {int(unit[-6:])} {how}; remove {store.path(f'{FOLDER}/{unit}')}.* to try again")
     mark = f"{FOLDER}/{mark_of(unit, os.getpid(), os.getppid())}"
-    store.write(mark, b"")
+    unfinished[mark] = store
     try:
+        store.write(mark, b"")
         yield
     finally:
         # The mark stays if the process dies.
+        store.remove(mark)
+        del unfinished[mark]
+
+
+def withdraw() -> None:
+    """Removes the marks of this process, which is ended from outside."""
+    for mark, store in list(unfinished.items()):
         store.remove(mark)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from bytemill import jobs
 from bytemill.jobs.work import DEAD, MOST_ATTEMPTS, mark_of
+from support.command_line import bytemill, environment
 
 UNIT = "count-000000"
 
@@ -75,6 +77,9 @@ def test_a_unit_of_which_three_processes_died_is_not_begun_again(
         jobs.count_pieces(plan, executor=jobs.Local(1))
     dead = marks(plan)
     assert [mark.endswith(DEAD) for mark in dead] == [True] * 3
+    called = bytemill("job", "count", "--work", plan.work, "--unit", 0)
+    assert called.code == 2
+    assert called.err.startswith("bytemill: error: unit 0 has killed 3 processes, perhaps because memory ")
     # One less, as the message says.
     (Path(plan.work) / "attempts" / dead[0]).unlink()
     count(plan)
@@ -112,6 +117,34 @@ def test_attempts_that_the_unit_has_not_ended_do_not_count(
     processes.end()
     marked(plan, *several)
     count(plan)
+
+
+# A command whose unit takes long.
+COMMAND = """
+import sys, time
+from bytemill.cli import main
+from bytemill.jobs import Plan
+
+def wait(*_):
+    print("begun", flush=True)
+    time.sleep(60)
+
+Plan.check_sources = wait
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("options", [["--unit", "0"], ["--processes", "1"]])
+def test_a_command_that_is_terminated_is_no_death(plan: jobs.Plan, options: list[str]) -> None:
+    command = [sys.executable, "-c", COMMAND, "job", "count", "--work", plan.work, *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())  # noqa: S603
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"begun\n"
+    assert len(marks(plan)) == 1
+    process.terminate()
+    process.communicate()
+    assert process.returncode == -signal.SIGTERM
+    assert marks(plan) == []
 
 
 def test_attempts_without_an_end_have_one(plan: jobs.Plan, processes: Processes) -> None:
