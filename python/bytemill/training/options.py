@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from bytemill._arguments import check_type, integer
 from bytemill.core import Encoding
+from bytemill.definition import ID_LIMIT
 from bytemill.patterns import described_pattern, resolve_pattern
 from bytemill.training.counts import check_special_tokens
 
@@ -27,6 +29,9 @@ BYTES = 256
 
 # Vocabularies are padded to multiples of 64 or so. Each reserved token takes memory.
 MOST_PADDING = 1 << 20
+
+# How they are called.
+RESERVED = re.compile(r"<\|reserved_(0|[1-9][0-9]{0,18})\|>")
 
 
 class Sentinel(str):
@@ -158,23 +163,54 @@ class TrainingOptions(NamedTuple):
         if pad_vocab_to is not None and not 1 <= pad_vocab_to <= MOST_PADDING:
             raise ValueError(f"expected pad_vocab_to to be from 1 to {MOST_PADDING}, got {pad_vocab_to}")
         merges = min(merges, sys.maxsize)
-        return cls(merges, special_ids, start, tie_break, min_frequency, max_token_length, pad_vocab_to or 1)
+        checked = cls(
+            merges, special_ids, start, tie_break, min_frequency, max_token_length, pad_vocab_to or 1
+        )
+        checked.check_padding()
+        return checked
+
+    def check_padding(self) -> None:
+        """Raises `ValueError` if a reserved token would have the name of another one, or too large an ID."""
+        if self.multiple == 1:
+            return
+        # There may be fewer merges than wanted.
+        first, end = self.padding(0).start, self.padding(self.merges).stop
+        for token in self.special_ids:
+            named = RESERVED.fullmatch(token)
+            if named is not None and first <= int(named[1]) < end:
+                raise ValueError(
+                    f"expected no special token {token!r}, which is the name of a token that pad_vocab_to "
+                    "may add: choose another name"
+                )
+        highest = max((token_id or 0 for token_id in self.special_ids.values()), default=0)
+        if highest and end > ID_LIMIT:
+            raise ValueError(
+                f"expected IDs of special tokens that pad_vocab_to can follow with IDs below {ID_LIMIT}, got "
+                f"{highest}"
+            )
 
     @property
     def next_id(self) -> int:
         """The ID of the first merge that is learned."""
         return BYTES if self.initial is None else self.initial.next_id
 
-    def all_special_ids(self, learned: int) -> dict[str, int]:
-        """Returns the IDs of all special tokens after `learned` merges, including reserved ones."""
+    def given_special_ids(self, learned: int) -> dict[str, int]:
+        """Returns the IDs of the special tokens after `learned` merges."""
         next_id = self.next_id + learned
-        ids = {
+        return {
             token: next_id + i if token_id is None else token_id
             for i, (token, token_id) in enumerate(self.special_ids.items())
         }
-        size = max([next_id - 1, *ids.values()]) + 1
-        padded = -(-size // self.multiple) * self.multiple
-        return ids | {f"<|reserved_{token_id}|>": token_id for token_id in range(size, padded)}
+
+    def padding(self, learned: int) -> range:
+        """Returns the IDs of reserved tokens after `learned` merges."""
+        size = max([self.next_id + learned - 1, *self.given_special_ids(learned).values()]) + 1
+        return range(size, -(-size // self.multiple) * self.multiple)
+
+    def all_special_ids(self, learned: int) -> dict[str, int]:
+        """Returns the IDs of all special tokens after `learned` merges, including reserved ones."""
+        reserved = {f"<|reserved_{token_id}|>": token_id for token_id in self.padding(learned)}
+        return self.given_special_ids(learned) | reserved
 
 
 def check_special_ids(special_tokens: SpecialTokens) -> dict[str, int | None]:
@@ -182,9 +218,18 @@ def check_special_ids(special_tokens: SpecialTokens) -> dict[str, int | None]:
     if not isinstance(special_tokens, Mapping):
         return dict.fromkeys(check_special_tokens(special_tokens))
     check_special_tokens(special_tokens)
-    if len(set(special_tokens.values())) < len(special_tokens):
-        raise ValueError(f"two special tokens have the same id: {dict(special_tokens)}")
-    return dict(special_tokens)
+    ids = {
+        token: integer(f"the ID of the special token {token!r}", token_id)
+        for token, token_id in special_tokens.items()
+    }
+    for token, token_id in ids.items():
+        if not 0 <= token_id < ID_LIMIT:
+            raise ValueError(
+                f"expected an ID of the special token {token!r} from 0 to {ID_LIMIT - 1}, got {token_id}"
+            )
+    if len(set(ids.values())) < len(ids):
+        raise ValueError(f"two special tokens have the same id: {ids}")
+    return {**ids}
 
 
 def check_counts(counts: PieceCounts, pattern: str | None, special_tokens: Iterable[str]) -> None:

@@ -301,6 +301,10 @@ def test_padding() -> None:
     assert encoding._special_tokens["<|x|>"] == 258
     assert encoding.decode([319]) == "<|reserved_319|>"
     assert bytemill.train(["ab ab abc"], 258, pad_vocab_to=129, progress=False).special_tokens_set == set()
+    # They keep their names where they are passed on.
+    reserved = {"<|reserved_319|>": 319}
+    encoding = bytemill.train(["ab"], 258, special_tokens=reserved, pad_vocab_to=128, progress=False)
+    assert (encoding.n_vocab, encoding._special_tokens["<|reserved_319|>"]) == (384, 319)
 
 
 # --- Continuing and cutting short ---
@@ -498,6 +502,22 @@ def test_min_frequency_is_of_the_pair() -> None:
         ({"special_tokens": [b"x"]}, TypeError, "as str, got bytes"),
         ({"special_tokens": [""]}, ValueError, "none of them empty"),
         ({"special_tokens": ["x", "x"]}, ValueError, "different"),
+        (
+            {"special_tokens": {"<x>": 300.0}},
+            TypeError,
+            "the ID of the special token '<x>' must be an integer",
+        ),
+        ({"special_tokens": {"<x>": "300"}}, TypeError, "'<x>' must be an integer, not '300'"),
+        ({"special_tokens": {"<x>": None, "<y>": None}}, TypeError, "'<x>' must be an integer, not None"),
+        ({"special_tokens": {"<x>": 400, "<y>": 2**32 - 1}}, ValueError, "'<y>' from 0 to 4294967294, got "),
+        ({"special_tokens": {"<x>": 2**33}}, ValueError, "'<x>' from 0 to 4294967294, got 8589934592"),
+        ({"special_tokens": {"<x>": -5}}, ValueError, "'<x>' from 0 to 4294967294, got -5"),
+        (
+            {"special_tokens": ["<|reserved_301|>"], "pad_vocab_to": 64},
+            ValueError,
+            r"special token '<\|reserved_301\|>', which is the name of a token that pad_vocab_to may add",
+        ),
+        ({"special_tokens": {"<x>": 2**32 - 3}, "pad_vocab_to": 64}, ValueError, "can follow with IDs below"),
         ({"pattern": 3}, TypeError, "pattern as a string"),
         ({"source": b"text"}, TypeError, r"pass a single document as \[document\]"),
         ({"source": 3}, TypeError, "got int"),
