@@ -28,17 +28,17 @@ __all__ = [
 ]
 
 IS_FOLDER = "expected the name of a file, and this is a folder"
+NOT_REGULAR = "expected the name of a file, and this is a pipe or a device: write a file, and copy it there"
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raises now what writing a file would raise after long work.
 
     Raises:
-        OSError: It is a folder; or there is no folder for it, or no permission to write there.
+        OSError: It is a folder, a pipe or a device; or there is no folder for it, or no permission to write
+            there.
     """
-    file = Path(path)
-    if file.is_dir():
-        raise IsADirectoryError(errno.EISDIR, IS_FOLDER, os.fspath(path))
+    file = replaceable(path)
     if not file.parent.exists():
         raise FileNotFoundError(
             errno.ENOENT, f"there is no folder {str(file.parent)!r} to write it to", os.fspath(path)
@@ -61,25 +61,38 @@ def check_folder(path: str | os.PathLike[str]) -> None:
         raise PermissionError(errno.EACCES, "no permission to write to this folder", str(place))
 
 
+def replaceable(path: str | os.PathLike[str]) -> Path:
+    """Returns the file that a path means, which need not exist: for a link, the one that it leads to.
+
+    Raises:
+        OSError: It is a folder; or a pipe, a device or the like, which a file must not take the place of, and
+            where nothing can be written completely or not at all.
+    """
+    file = Path(path)
+    if file.is_dir():
+        raise IsADirectoryError(errno.EISDIR, IS_FOLDER, os.fspath(path))
+    if file.exists() and not file.is_file():
+        raise OSError(errno.EINVAL, NOT_REGULAR, os.fspath(path))
+    return Path(os.path.realpath(file)) if file.is_symlink() else file
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yields a temporary path beside a file to write to, and then renames it to the file.
 
     Args:
-        path: The file, replaced if it exists.
+        path: The file, replaced if it exists; a link to it stays.
 
     Raises:
         OSError: The file cannot be replaced. Then, and if the body raises, nothing is left behind.
     """
-    name = os.fspath(path)
-    if Path(path).is_dir():
-        raise IsADirectoryError(errno.EISDIR, IS_FOLDER, name)
+    file = replaceable(path)
     # `tempfile` would make it readable by its owner only, and the rename would keep that.
-    temporary = Path(f"{name}.{os.urandom(8).hex()}.tmp")
+    temporary = Path(f"{file}.{os.urandom(8).hex()}.tmp")
     try:
-        with named_as({temporary: name}):
+        with named_as({temporary: path}):
             yield temporary
-            temporary.replace(path)
+            temporary.replace(file)
     finally:
         discard(temporary)
 

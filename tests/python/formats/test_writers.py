@@ -115,6 +115,44 @@ def test_a_folder_where_the_file_should_be(writer: Writer, folder: Path) -> None
         (folder / name).write_bytes(OLD)
 
 
+@unix_only
+@all_writers
+def test_what_is_no_file_is_not_replaced(writer: Writer, folder: Path) -> None:
+    for name in writer.names:
+        path = folder / name
+        path.unlink()
+        os.mkfifo(path)
+        before = sorted(folder.iterdir())
+        with pytest.raises(OSError, match="this is a pipe or a device") as caught:
+            writer.write(folder)
+        assert str(path) in str(caught.value)
+        assert path.is_fifo()
+        assert sorted(folder.iterdir()) == before
+        path.unlink()
+        path.write_bytes(OLD)
+
+
+@unix_only
+@all_writers
+def test_links_stay(writer: Writer, folder: Path) -> None:
+    """To a file by way of another link, and to none yet."""
+    (folder / "elsewhere").mkdir()
+    for exists in (True, False):
+        for name in writer.names:
+            (folder / name).unlink()
+            (folder / name).symlink_to(f"elsewhere/link-{name}")
+            (folder / "elsewhere" / f"link-{name}").unlink(missing_ok=True)
+            (folder / "elsewhere" / f"link-{name}").symlink_to(f"{name}-{exists}")
+            if exists:
+                (folder / "elsewhere" / f"{name}-{exists}").write_bytes(OLD)
+        writer.write(folder)
+        assert all((folder / name).is_symlink() for name in writer.names)
+        for name in writer.names:
+            written = folder / "elsewhere" / f"{name}-{exists}"
+            assert written.read_bytes() != OLD
+            assert not written.is_symlink()
+
+
 @all_writers
 def test_renaming_fails(writer: Writer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def replace(self: Path, target: object) -> None:
