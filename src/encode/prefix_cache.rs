@@ -154,7 +154,7 @@ impl PrefixCache {
     /// Removes all segments; false if the cache stays in use.
     pub fn clear(&self) -> bool {
         let tree = self.lock_soon();
-        tree.map(|mut tree| *tree = Tree::default()).is_some()
+        tree.map(|mut tree| tree.clear()).is_some()
     }
 
     /// Returns the figures of the cache since it was created or cleared; `None` if it stays in use.
@@ -185,7 +185,7 @@ impl PrefixCache {
             Err(TryLockError::Poisoned(poisoned)) => {
                 // Memory was refused halfway.
                 let mut tree = poisoned.into_inner();
-                *tree = Tree::default();
+                tree.clear();
                 self.tree.clear_poison();
                 Some(tree)
             }
@@ -308,6 +308,15 @@ impl PrefixCache {
 }
 
 impl Tree {
+    /// Removes all, and goes on with the numbers: a call under way has one, which must not become that of the root of another
+    /// encoder.
+    fn clear(&mut self) {
+        *self = Self {
+            next: self.next,
+            ..Self::default()
+        };
+    }
+
     /// Returns the number of the root of an encoder with allowed special tokens, which is made if there is none.
     fn root(&mut self, encoder: &Arc<Encoder>, allowed: &Allowed) -> u64 {
         let is_root =
@@ -316,15 +325,10 @@ impl Tree {
             return root.number;
         }
         if self.roots.len() == MAX_ROOTS {
-            *self = Self {
-                next: self.next,
-                clock: self.clock,
-                stats: PrefixCacheStats {
-                    bytes: 0,
-                    ..self.stats
-                },
-                ..Self::default()
-            };
+            let (clock, stats) = (self.clock, self.stats);
+            self.clear();
+            self.clock = clock;
+            self.stats = PrefixCacheStats { bytes: 0, ..stats };
         }
         let number = self.new_number();
         self.roots.with_room(1).push(Root {

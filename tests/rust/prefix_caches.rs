@@ -1,9 +1,11 @@
 //! The cache of what texts begin with: ids are those without it, whatever is in it, and it stays within its limit.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use bytemill::builtin::Builtin;
+use bytemill::checkpoint::{self, Checkpoint};
 use bytemill::encode::Encoder;
 use bytemill::encode::prefix_cache::{PrefixCache, PrefixCacheStats};
 use bytemill::encode::special::{Allowed, SpecialTokens};
@@ -11,7 +13,7 @@ use bytemill::split::Splitter;
 use bytemill::token::TokenId;
 
 use crate::pipeline_cuts;
-use crate::support::{O200K, Random, TestResult, assert_for_seeds};
+use crate::support::{O200K, R50K, Random, TestResult, assert_for_seeds};
 
 fn encoder() -> Result<Arc<Encoder>, Box<dyn std::error::Error>> {
     let special = SpecialTokens::new(vec![("<|end|>".to_owned(), 300_000)])?;
@@ -181,5 +183,49 @@ fn many_encoders() -> TestResult {
     }
     // Those of 64 encoders are dropped for those of others.
     assert!(cache.stats().expect("it is free").entries <= 64 * 3);
+    Ok(())
+}
+
+/// Does something in the middle of other work, once.
+struct Meanwhile<F: Fn() + Sync> {
+    act: F,
+    is_done: AtomicBool,
+}
+
+impl<F: Fn() + Sync> Checkpoint for Meanwhile<F> {
+    fn should_stop(&self) -> bool {
+        if !self.is_done.swap(true, Ordering::Relaxed) {
+            (self.act)();
+        }
+        false
+    }
+}
+
+/// What a call has found before the cache was cleared takes no part in what others add behind that.
+#[test]
+fn a_cache_is_cleared_while_a_text_is_encoded() -> TestResult {
+    let encoder = encoder()?;
+    let other = Arc::new(Encoder::new(
+        Builtin::R50k.vocabulary()?,
+        SpecialTokens::default(),
+        Splitter::new(R50K)?,
+    ));
+    let text = "some words and more of them. ".repeat(2_000);
+    let cache = PrefixCache::new(1 << 30, 0);
+    let meanwhile = Meanwhile {
+        act: || {
+            assert!(cache.clear());
+            let short = &text[..10_000];
+            assert_same(&cache, &other, short, &Allowed::Nothing).expect("it encodes");
+        },
+        is_done: AtomicBool::new(false),
+    };
+    checkpoint::with(&meanwhile, || {
+        cache.encode(&encoder, &text, &Allowed::Nothing, &mut Vec::new())
+    })?;
+    assert!(meanwhile.is_done.into_inner());
+    for encoder in [&encoder, &other] {
+        assert_same(&cache, encoder, &text, &Allowed::Nothing)?;
+    }
     Ok(())
 }
