@@ -210,6 +210,15 @@ fn most_common_pieces_come_first() -> TestResult {
     Ok(())
 }
 
+/// Asserts that the total is that of all counts, and returns it.
+fn checked_total(counts: &mut PieceCounts) -> Result<u64, TrainError> {
+    let total = counts.total();
+    assert_eq!(total, counts.columns()?.counts.iter().sum::<u64>());
+    assert_eq!(counts.total(), total, "reading changes it");
+    assert_eq!(counts.is_empty(), total == 0);
+    Ok(total)
+}
+
 #[test]
 fn counting_can_be_interrupted() -> TestResult {
     let text = "some words ".repeat(200_000);
@@ -223,8 +232,37 @@ fn counting_can_be_interrupted() -> TestResult {
             let result =
                 checkpoint.during(|| counts.add(&items, Some(&splitter), &special, threads));
             assert!(matches!(result, Err(TrainError::Interrupted)));
+            let total = checked_total(&mut counts)?;
+            assert_eq!(total > 0, patience == 20);
+            // What was counted stays.
+            counts.add(&items, Some(&splitter), &special, threads)?;
+            assert_eq!(checked_total(&mut counts)?, total + 400_001);
         }
     }
+    Ok(())
+}
+
+#[test]
+fn merging_can_be_interrupted() -> TestResult {
+    let pieces: Vec<Vec<u8>> = (0..300_000_u32)
+        .map(|number| number.to_be_bytes().repeat(if number % 8 == 0 { 5 } else { 1 }))
+        .collect();
+    let rows = |count| pieces.iter().map(move |piece| (piece.as_slice(), count));
+    let (mut first, mut second) = (PieceCounts::new(), PieceCounts::new());
+    first.add_pieces(rows(1).step_by(3))?;
+    second.add_pieces(rows(2))?;
+    let endless = Patience::new(usize::MAX);
+    endless.during(|| first.clone().merge(&second))?;
+    assert!(endless.asked() > 5, "{}", endless.asked());
+    for patience in 0..endless.asked() {
+        let mut merged = first.clone();
+        let result = Patience::new(patience).during(|| merged.merge(&second));
+        assert!(matches!(result, Err(TrainError::Interrupted)));
+        let total = checked_total(&mut merged)?;
+        assert!((100_000..700_000).contains(&total), "{total}");
+    }
+    first.merge(&second)?;
+    assert_eq!(checked_total(&mut first)?, 700_000);
     Ok(())
 }
 

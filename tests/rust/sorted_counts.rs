@@ -216,17 +216,47 @@ fn interruption_loses_nothing() -> TestResult {
             format!("x{number:x} ").into_bytes()
         })
         .collect();
-    let mut counts = in_files(&words[..60_000], 5)?;
-    add(&mut counts, &words[40_000..], 2)?;
-    let expected = counts.clone().columns()?;
-    let endless = Patience::new(usize::MAX);
-    endless.during(|| counts.clone().columns())?;
-    assert!(endless.asked() > 5, "{}", endless.asked());
-    for patience in (0..endless.asked()).step_by(endless.asked().div_ceil(12)) {
-        let mut attempt = counts.clone();
-        let result = Patience::new(patience).during(|| attempt.columns());
-        assert!(matches!(result, Err(TrainError::Interrupted)), "{patience}");
-        assert_eq!(attempt.columns()?, expected, "{patience}");
+    // Of 32, files are merged before there is another.
+    for parts in [5, 31, 32] {
+        let mut counts = in_files(&words[..60_000], parts)?;
+        add(&mut counts, &words[40_000..], 2)?;
+        let expected = counts.clone().columns()?;
+        let endless = Patience::new(usize::MAX);
+        endless.during(|| counts.clone().columns())?;
+        assert!(endless.asked() > 5, "{}", endless.asked());
+        for patience in (0..endless.asked()).step_by(endless.asked().div_ceil(12)) {
+            let mut attempt = counts.clone();
+            let result = Patience::new(patience).during(|| attempt.columns());
+            assert!(matches!(result, Err(TrainError::Interrupted)), "{patience}");
+            assert_eq!(attempt.columns()?, expected, "{parts}, {patience}");
+            assert_eq!(attempt.total(), counts.total());
+        }
+    }
+    Ok(())
+}
+
+/// Where adding a file is interrupted, nothing of it counts, neither its pieces nor in the total.
+#[test]
+fn interruption_adds_nothing_of_a_file() -> TestResult {
+    let mut random = Random::new(6);
+    let words = words(&mut random, 60_000);
+    let mut last = PieceCounts::new();
+    add(&mut last, &words, 1)?;
+    let tables = sorted_tables(&mut last, 7_000)?;
+    for parts in [31, 32] {
+        let counts = in_files(&words, parts)?;
+        let expected = counts.clone().columns()?;
+        let added = |counts: &mut PieceCounts| counts.add_sorted(vec![source(tables.clone())]);
+        let endless = Patience::new(usize::MAX);
+        endless.during(|| added(&mut counts.clone()))?;
+        assert!(endless.asked() > 1, "{}", endless.asked());
+        for patience in 0..endless.asked() {
+            let mut attempt = counts.clone();
+            let result = Patience::new(patience).during(|| added(&mut attempt));
+            assert!(matches!(result, Err(TrainError::Interrupted)), "{patience}");
+            assert_eq!(attempt.total(), counts.total());
+            assert_eq!(attempt.columns()?, expected, "{parts}, {patience}");
+        }
     }
     Ok(())
 }

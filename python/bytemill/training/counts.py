@@ -148,6 +148,7 @@ class PieceCounts:
             ValueError: They come from another pattern or other special tokens.
             OverflowError: All pieces together occur 2**64 times or more.
             OSError: Counts of sorted files cannot be merged: the disk is full; some of `other` is added then.
+            KeyboardInterrupt: Some of `other` may be added, and the rest not.
         """
         check_type("other", other, PieceCounts)
         for what, ours, theirs in (

@@ -86,8 +86,6 @@ const MAX_PENDING: usize = 128;
 pub(in crate::train) struct PieceCounter<'a, 's> {
     map: &'a mut PieceMap,
     context: &'a CountContext<'s>,
-    /// Number of pieces counted.
-    pub(super) pieces: u64,
     /// Position of the text that is being counted.
     base: u64,
     probes: Box<[CountProbe; MAX_PENDING]>,
@@ -109,7 +107,6 @@ impl<'a, 's> PieceCounter<'a, 's> {
         Self {
             map,
             context,
-            pieces: 0,
             base: 0,
             probes: Box::new([CountProbe::default(); MAX_PENDING]),
             pending: 0,
@@ -170,9 +167,10 @@ impl<'a, 's> PieceCounter<'a, 's> {
     ) -> Result<(), TrainError> {
         // The pending pieces may be equal to it.
         self.flush()?;
+        self.check_total(count)?;
         let first = self.base;
         self.map.add(word, Counted { count, first });
-        self.add_pieces(count)
+        Ok(())
     }
 
     /// Counts the pieces of a work item. `bases` are the positions of `items`, none of them before a position
@@ -212,8 +210,8 @@ impl<'a, 's> PieceCounter<'a, 's> {
         if !piece.is_empty() {
             // The pending pieces come before it and may be equal to it.
             self.flush()?;
+            self.check_total(1)?;
             self.map.add(piece, Counted { count: 1, first });
-            self.pieces += 1;
         }
         Ok(())
     }
@@ -222,8 +220,9 @@ impl<'a, 's> PieceCounter<'a, 's> {
     #[cold]
     #[inline(never)]
     fn count_long(&mut self, piece: &[u8], first: u64) -> Result<(), TrainError> {
+        self.check_total(1)?;
         self.map.add_long(piece, Counted { count: 1, first });
-        self.add_pieces(1)
+        Ok(())
     }
 
     /// Counts the pieces of a block that are too long for a key; the arguments are those of [`Sink::block`].
@@ -273,15 +272,16 @@ impl<'a, 's> PieceCounter<'a, 's> {
     /// Counts the pending pieces.
     #[inline(never)]
     pub(super) fn flush(&mut self) -> Result<(), TrainError> {
-        self.map.count(&self.probes[..self.pending]);
+        self.check_total(self.pending as u64)?;
         let pending = std::mem::take(&mut self.pending);
-        self.add_pieces(pending as u64)
+        self.map.count(&self.probes[..pending]);
+        Ok(())
     }
 
-    fn add_pieces(&mut self, count: u64) -> Result<(), TrainError> {
-        let sum = self.pieces.checked_add(count);
-        self.pieces = sum.ok_or(TrainError::TooManyOccurrences)?;
-        Ok(())
+    /// Fails if so many more occurrences do not fit the map.
+    fn check_total(&self, more: u64) -> Result<(), TrainError> {
+        let sum = self.map.total().checked_add(more);
+        sum.map(|_| ()).ok_or(TrainError::TooManyOccurrences)
     }
 }
 

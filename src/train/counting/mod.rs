@@ -44,8 +44,6 @@ pub struct PieceCounts {
     maps: Vec<PieceMap>,
     /// Sorted counts of other processes.
     runs: RunStore,
-    /// Number of all occurrences. It is checked, so the count of a single piece cannot overflow.
-    total: u64,
     /// Bytes of text counted.
     text_bytes: u128,
     /// Position of the next text among all texts, in bytes.
@@ -82,7 +80,7 @@ impl PieceCounts {
         }
         // No text has more pieces than bytes.
         let bytes = position - self.next_position;
-        self.total
+        self.total()
             .checked_add(bytes)
             .ok_or(TrainError::TooManyOccurrences)?;
         let cut = splitter.map(|splitter| {
@@ -98,12 +96,10 @@ impl PieceCounts {
             bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
         };
         let work = |counter: &mut PieceCounter<'_, '_>, work_item: &WorkItem| {
-            counter.count_work_item(items, &bases, work_item)?;
-            Ok::<u64, TrainError>(counter.pieces)
+            counter.count_work_item(items, &bases, work_item)
         };
         self.next_position = position;
-        let counted = self.count_with(&work_items, &source, threads, work)?;
-        self.total += counted.iter().sum::<u64>();
+        self.count_with(&work_items, &source, threads, work)?;
         self.text_bytes += u128::from(bytes);
         Ok(())
     }
@@ -137,18 +133,13 @@ impl PieceCounts {
             counter.begin_block(*position);
             let result = work(counter, block)?;
             counter.flush()?;
-            Ok::<(R, u64), E>((result, counter.pieces))
+            Ok::<R, E>(result)
         };
-        let counted = self.count_with(&blocks, &source, threads, work)?;
-        let sum = checked_sum(counted.iter().map(|(_, pieces)| *pieces))?;
-        self.total = self
-            .total
-            .checked_add(sum)
-            .ok_or(TrainError::TooManyOccurrences)?;
+        let results = self.count_with(&blocks, &source, threads, work)?;
+        // Each map has looked at its own total only.
+        checked_sum(self.totals())?;
         self.text_bytes += bytes as u128;
-        Ok(memory::collect(
-            counted.into_iter().map(|(result, _)| result),
-        ))
+        Ok(results)
     }
 
     /// Returns `work(counter, item)` for each of some `items`, on at most `threads` threads, each of which has a
@@ -192,7 +183,7 @@ impl PieceCounts {
         pieces: impl Iterator<Item = (&'a [u8], u64)> + Clone,
     ) -> Result<(), TrainError> {
         let pieces = pieces.filter(|(piece, count)| !piece.is_empty() && *count > 0);
-        self.total
+        self.total()
             .checked_add(checked_sum(pieces.clone().map(|(_, count)| count))?)
             .ok_or(TrainError::TooManyOccurrences)?;
         if self.maps.is_empty() {
@@ -204,7 +195,6 @@ impl PieceCounts {
             map.add(piece, Counted { count, first });
             self.next_position += 1;
             self.text_bytes += piece.len() as u128 * u128::from(count);
-            self.total += count;
         }
         Ok(())
     }
@@ -213,15 +203,13 @@ impl PieceCounts {
     ///
     /// # Errors
     /// [`TrainError::TooManyOccurrences`]; nothing is added then. [`TrainError`] of temporary files, or if
-    /// interrupted; the counts are unspecified then.
+    /// interrupted; some of the pieces may be added then, and others not.
     pub fn merge(&mut self, other: &Self) -> Result<(), TrainError> {
-        self.total = self
-            .total
-            .checked_add(other.total)
+        self.total()
+            .checked_add(other.total())
             .ok_or(TrainError::TooManyOccurrences)?;
         let shift = self.next_position;
         self.next_position += other.next_position;
-        self.text_bytes += other.text_bytes;
         if self.maps.is_empty() {
             self.maps.push(PieceMap::default());
         }
@@ -229,6 +217,7 @@ impl PieceCounts {
         for theirs in &other.maps {
             self.maps[0].merge(theirs, shift)?;
         }
+        self.text_bytes += other.text_bytes;
         Ok(())
     }
 
@@ -240,7 +229,7 @@ impl PieceCounts {
     /// [`TrainError::TooManyOccurrences`]; [`TrainError`] of sources and of temporary files, or if interrupted. Nothing
     /// is counted then.
     pub fn add_sorted(&mut self, sources: Vec<NextTable<'_>>) -> Result<(), TrainError> {
-        let (start, counted) = (self.next_position, self.total);
+        let (start, counted) = (self.next_position, self.total());
         let sum = self.runs.add_sorted(sources, start, |total| {
             counted
                 .checked_add(total)
@@ -249,18 +238,24 @@ impl PieceCounts {
         })?;
         self.next_position += sum.pieces;
         self.text_bytes += sum.text_bytes;
-        self.total += sum.total;
         Ok(())
     }
 
     /// True if nothing was counted.
     pub fn is_empty(&self) -> bool {
-        self.total == 0
+        self.total() == 0
     }
 
-    /// Number of pieces counted, equal ones included.
+    /// Number of pieces counted, equal ones included. What adds to it checks it, so the count of a single piece cannot
+    /// overflow.
     pub fn total(&self) -> u64 {
-        self.total
+        self.totals().sum()
+    }
+
+    /// The totals of all maps and runs. Each has its own, which is that of its pieces also where work was interrupted.
+    fn totals(&self) -> impl Iterator<Item = u64> {
+        let maps = self.maps.iter().map(PieceMap::total);
+        maps.chain(self.runs.totals())
     }
 
     /// Bytes of text counted.
@@ -339,8 +334,8 @@ impl Counted {
         }
     }
 
-    /// Adds the occurrences of the same piece that were counted elsewhere. Whoever counts adds all counts up as well:
-    /// where those do not fit, there is an error, and these are looked at no more.
+    /// Adds the occurrences of the same piece that were counted elsewhere. Totals are checked: where they do not fit,
+    /// there is an error, and these are looked at no more.
     #[inline]
     pub(super) fn absorb(&mut self, other: Self) {
         self.count = self.count.wrapping_add(other.count);

@@ -71,6 +71,8 @@ pub(crate) struct PieceMap {
     filled: usize,
     /// The pieces without a key: longer ones, and those with a byte 0xFF.
     long: LongPieceMap,
+    /// The sum of all counts, at any time.
+    total: u64,
 }
 
 const MIN_SLOTS_LOG2: u32 = 10;
@@ -126,12 +128,18 @@ impl PieceMap {
             seed: hash::seeds(),
             filled: 0,
             long: LongPieceMap::default(),
+            total: 0,
         }
     }
 
     /// Number of pieces.
     pub(super) fn len(&self) -> usize {
         self.filled + self.long.len()
+    }
+
+    /// The sum of all counts.
+    pub(super) fn total(&self) -> u64 {
+        self.total
     }
 
     /// Memory in use, in bytes.
@@ -157,6 +165,8 @@ impl PieceMap {
     /// Counts one occurrence for each probe. Positions ascend, and follow those counted before.
     pub(super) fn count(&mut self, probes: &[CountProbe]) {
         self.reserve(probes.len());
+        // Nothing fails from here on.
+        self.total += probes.len() as u64;
         let shift = self.shift;
         for probe in probes {
             match self.slots.get_mut(home(probe.hash, shift)) {
@@ -193,6 +203,7 @@ impl PieceMap {
         match key::of_piece(piece, &(0..piece.len())) {
             Some(key) if !piece.contains(&0xFF) => {
                 self.reserve(1);
+                self.total += counted.count;
                 self.add_short(key, self.hash(key), counted);
             }
             _ => self.add_long(piece, counted),
@@ -202,6 +213,7 @@ impl PieceMap {
     /// Adds to the count of a piece without a key.
     pub(super) fn add_long(&mut self, piece: &[u8], counted: Counted) {
         self.long.add(piece, counted);
+        self.total += counted.count;
     }
 
     /// Adds all counts of `other`, whose positions are shifted by `shift`.
@@ -220,6 +232,7 @@ impl PieceMap {
             for slot in slots {
                 self.reserve(1);
                 let counted = slot.counted().shifted(shift);
+                self.total += counted.count;
                 self.add_short(slot.key, self.hash(slot.key), counted);
             }
         }
@@ -243,14 +256,18 @@ impl PieceMap {
                 let block = other.block_range(index);
                 for slot in other.slots[block].iter_mut().filter(|slot| slot.count > 0) {
                     self.reserve(1);
+                    self.total += slot.count;
+                    other.total -= slot.count;
                     self.add_short(slot.key, self.hash(slot.key), slot.counted());
                     slot.count = 0;
                 }
             }
         }
-        other
-            .long
-            .drain(|piece, counted| self.add_long(piece, counted));
+        let Self { long, total, .. } = other;
+        long.drain(|piece, counted| {
+            self.add_long(piece, counted);
+            *total -= counted.count;
+        });
     }
 
     /// The blocks of all slots, in bit-reversed order, so that every prefix of it has blocks from everywhere.
@@ -307,7 +324,7 @@ impl PieceMap {
         hash::hash_u128(key, self.seed)
     }
 
-    /// Adds to the count of a short piece. The caller has [reserved](Self::reserve) a slot.
+    /// Adds to the count of a short piece. The caller has [reserved](Self::reserve) a slot, and adds to the total.
     #[inline]
     fn add_short(&mut self, key: PieceKey, hash: u64, counted: Counted) {
         let mask = self.slots.len() - 1;

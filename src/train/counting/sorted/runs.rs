@@ -26,8 +26,8 @@ const FAN_IN: usize = 32;
 /// Bytes written or read by one system call.
 const BUFFER: usize = 1 << 16;
 
-/// Sorted runs, of which few are open at once: those of a level are merged into one of the next as soon as there are
-/// [`FAN_IN`].
+/// Sorted runs, of which few are open at once: where there are [`FAN_IN`] of a level, they are merged into one of the next
+/// before another is added.
 #[derive(Clone, Debug, Default)]
 pub(in crate::train::counting) struct RunStore {
     runs: Vec<LeveledRun>,
@@ -43,6 +43,11 @@ impl RunStore {
     /// Returns whether there are no runs.
     pub(in crate::train::counting) fn is_empty(&self) -> bool {
         self.runs.is_empty()
+    }
+
+    /// The number of occurrences in each run.
+    pub(in crate::train::counting) fn totals(&self) -> impl Iterator<Item = u64> {
+        self.runs.iter().map(|run| run.run.total)
     }
 
     /// Adds sorted pieces as a run. Each has the position `start` and following, in their order.
@@ -110,11 +115,10 @@ impl RunStore {
         Ok(self.runs.first().map(|run| run.run.clone()))
     }
 
-    /// Adds a run, and merges the runs of its level if there are enough. The run is added even if merging
-    /// fails.
+    /// Adds a run, after the runs of its level are merged if there are enough. If that fails, the run is not added: its pieces
+    /// are still elsewhere, or must not count.
     fn push(&mut self, added: LeveledRun) -> Result<(), TrainError> {
         let mut level = added.level;
-        self.runs.push(added);
         while self.runs.iter().filter(|run| run.level == level).count() >= FAN_IN {
             let is_full = |run: &LeveledRun| run.level == level;
             let full: Vec<LeveledRun> = self
@@ -128,6 +132,7 @@ impl RunStore {
             level += 1;
             self.runs.push(LeveledRun { level, run });
         }
+        self.runs.push(added);
         Ok(())
     }
 }
@@ -177,6 +182,8 @@ pub(crate) struct SortedRun {
     pub(crate) pieces: usize,
     /// Total length of the pieces in bytes.
     pub(crate) bytes: usize,
+    /// Number of occurrences.
+    total: u64,
     /// Added to each position that is read.
     shift: u64,
 }
@@ -215,6 +222,7 @@ struct RunWriter {
     size: u64,
     pieces: usize,
     bytes: usize,
+    total: u64,
     /// The piece written last.
     previous: Vec<u8>,
 }
@@ -227,6 +235,7 @@ impl RunWriter {
             size: 0,
             pieces: 0,
             bytes: 0,
+            total: 0,
             previous: Vec::new(),
         })
     }
@@ -248,6 +257,7 @@ impl RunWriter {
         self.previous.with_room(rest.len()).extend_from_slice(rest);
         self.pieces += 1;
         self.bytes += piece.len();
+        self.total += counted.count;
         Ok(())
     }
 
@@ -278,6 +288,7 @@ impl RunWriter {
             size: self.size,
             pieces: self.pieces,
             bytes: self.bytes,
+            total: self.total,
             shift: 0,
         })
     }
