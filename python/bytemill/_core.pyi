@@ -264,6 +264,10 @@ class CoreBPE:
         num_threads: int,
         /,
     ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.int64]]: ...
+    # Strings at which a long document may be cut before it is encoded, and others that must stay whole.
+    def dividing(
+        self, allowed_special: AbstractSet[str] | None, disallowed_special: AbstractSet[str] | None, /
+    ) -> tuple[list[str], list[str]]: ...
     # Encodes each text of an object with `__arrow_c_array__` or `__arrow_c_stream__`.
     def encode_arrow(
         self,
@@ -590,10 +594,15 @@ def line_breaks(data: Buffer, /) -> int: ...
 def find_invalid_utf8(data: Buffer, /) -> int | None: ...
 
 # Returns the last offset, within the last `window` bytes of a block, at which a document that goes on after
-# it may be cut: the pieces of both parts are those of the whole, and no special token lies across. Without a
-# splitter only special tokens cut. The bytes need not be UTF-8.
+# it may be cut: the pieces of both parts are those of the whole, and no special token lies across, nor any of
+# the strings that stay `whole`. Without a splitter only special tokens cut. The bytes need not be UTF-8.
 def last_cut(
-    block: Buffer, special_tokens: list[bytes], splitter: Splitter | None, window: int, /
+    block: Buffer,
+    special_tokens: list[bytes],
+    whole: list[bytes],
+    splitter: Splitter | None,
+    window: int,
+    /,
 ) -> int | None: ...
 
 # The value of an option of a model file; of a repeated one, a tuple of texts.

@@ -12,12 +12,39 @@ use std::ops::Range;
 use super::Encoder;
 #[cfg(doc)]
 use super::pipeline::Prepared;
-use super::special::Disallowed;
+use super::special::{Disallowed, Policy};
+use crate::util::memory::{self, Growable};
 
 /// Bytes that are searched for a cut of a text to divide it.
 const SEARCH_BYTES: usize = 1 << 16;
 
+/// Strings that say where a text may be cut before it is encoded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dividing<'a> {
+    /// It may be cut where one of these starts, if none of them and of the others lies across.
+    pub starts: Vec<&'a str>,
+    /// Others.
+    pub whole: Vec<&'a str>,
+}
+
 impl Encoder {
+    /// Returns special tokens at which a text can be cut, whatever splits it: its ids are those of both parts, each encoded
+    /// as a text. Disallowed strings are among them: a text with one is refused, cut there or not.
+    pub fn dividing<'a>(&'a self, policy: &'a Policy) -> Dividing<'a> {
+        let mut starts = policy.disallowed.strings(&self.special_tokens);
+        let mut whole = Vec::new();
+        match self.pipeline.as_ref().and_then(|pipeline| pipeline.raw()) {
+            None => memory::extend(&mut starts, self.special_tokens.allowed_by(&policy.allowed)),
+            Some(search) => {
+                for (string, divides) in search.dividing(&policy.allowed) {
+                    let strings = if divides { &mut starts } else { &mut whole };
+                    strings.with_room(1).push(string);
+                }
+            }
+        }
+        Dividing { starts, whole }
+    }
+
     /// Returns the offsets in `range` where `text` can be cut, in order: its ids are those of `text[..cut]` followed by
     /// those of `text[cut..]`, if this is known to [follow](Self::encode_after_cut) other text, whatever special tokens
     /// are allowed. The start and the end of the text are not among them.

@@ -11,7 +11,7 @@
 
 pub mod batch;
 pub mod canonical;
-mod cuts;
+pub mod cuts;
 mod decode;
 pub mod explain;
 mod finder;

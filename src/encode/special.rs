@@ -111,6 +111,15 @@ pub struct Strings {
 }
 
 impl Disallowed {
+    /// The strings, of which some may be among these special tokens.
+    pub(super) fn strings<'a>(&'a self, tokens: &'a SpecialTokens) -> Vec<&'a str> {
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::Tokens(disallowed) => memory::collect(tokens.allowed_by(disallowed)),
+            Self::Strings(any) => memory::collect(any.texts.iter().map(String::as_str)),
+        }
+    }
+
     /// Returns whether no string that may be no special token has two characters beside each other.
     pub(super) fn keeps_apart(&self, (before, after): (char, char)) -> bool {
         !matches!(self, Self::Strings(any) if any.beside.reaches_across(before, after))
@@ -225,6 +234,12 @@ impl SpecialTokens {
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, TokenId)> {
         let texts = self.texts.iter().map(String::as_str);
         texts.zip(self.ids.iter().copied())
+    }
+
+    /// The texts of those that may be found.
+    pub(super) fn allowed_by<'a>(&'a self, allowed: &'a Allowed) -> impl Iterator<Item = &'a str> {
+        let texts = self.texts.iter().enumerate();
+        texts.filter_map(|(index, text)| allowed.allows(index).then_some(text.as_str()))
     }
 
     /// Allows the special tokens among `texts`; other texts are ignored.
@@ -432,7 +447,7 @@ fn indices(flags: &[bool]) -> impl Iterator<Item = usize> {
 ///
 /// # Complexity
 /// O(n log n) for n bytes.
-fn longest_prefixes(texts: &[String]) -> Vec<Option<usize>> {
+pub(super) fn longest_prefixes(texts: &[String]) -> Vec<Option<usize>> {
     let mut sorted: Vec<usize> = (0..texts.len()).collect();
     sorted.sort_unstable_by_key(|&index| &texts[index]);
     let mut prefixes = memory::filled(None, texts.len());

@@ -79,21 +79,24 @@ pub(super) fn find_invalid_utf8(data: &Bound<'_, PyAny>) -> PyResult<Option<usiz
 
 /// Returns the last offset at which a document may be cut that goes on after `block`.
 #[pyfunction]
-#[pyo3(signature = (block, special_tokens, splitter, window, /))]
+#[pyo3(signature = (block, special_tokens, whole, splitter, window, /))]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from a list")]
 pub(super) fn last_cut(
     block: &Bound<'_, PyAny>,
     special_tokens: Vec<PyBackedBytes>,
+    whole: Vec<PyBackedBytes>,
     splitter: Option<&Bound<'_, CoreSplitter>>,
     window: usize,
 ) -> PyResult<Option<usize>> {
     guarded(|| {
         let block = Bytes::of(block)?;
-        let special_tokens: Vec<&[u8]> = special_tokens.iter().map(|token| &**token).collect();
+        let [special_tokens, whole] = [&special_tokens, &whole]
+            .map(|strings| strings.iter().map(|string| &**string).collect::<Vec<_>>());
         let splitter = splitter.map(|splitter| &splitter.get().0);
         Ok(documents::last_cut(
             &block,
             &special_tokens,
+            &whole,
             splitter,
             window,
         ))

@@ -245,7 +245,11 @@ fn counting_can_be_interrupted() -> TestResult {
 #[test]
 fn merging_can_be_interrupted() -> TestResult {
     let pieces: Vec<Vec<u8>> = (0..300_000_u32)
-        .map(|number| number.to_be_bytes().repeat(if number % 8 == 0 { 5 } else { 1 }))
+        .map(|number| {
+            number
+                .to_be_bytes()
+                .repeat(if number % 8 == 0 { 5 } else { 1 })
+        })
         .collect();
     let rows = |count| pieces.iter().map(move |piece| (piece.as_slice(), count));
     let (mut first, mut second) = (PieceCounts::new(), PieceCounts::new());

@@ -3,8 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use bytemill::builtin::Builtin;
+use bytemill::documents;
 use bytemill::encode::Encoder;
 use bytemill::encode::batch::Batch;
+use bytemill::encode::cuts::Dividing;
 use bytemill::encode::pipeline::added::AddedToken;
 use bytemill::encode::pipeline::{Marks, Normalization, Pipeline, Prefix};
 use bytemill::encode::special::{Allowed, Disallowed, Policy, SpecialTokens};
@@ -339,5 +341,153 @@ fn pipelines_that_change_the_start_of_words_are_not_cut() -> TestResult {
     ] {
         assert_eq!(other.cut(text, 0), None);
     }
+    Ok(())
+}
+
+/// Returns the last place where a document is cut, whose parts have the ids of the whole.
+fn document_cut(
+    encoder: &Encoder,
+    policy: &Policy,
+    text: &str,
+    block: &[u8],
+) -> Result<Option<usize>, EncodeError> {
+    let Dividing { starts, whole } = encoder.dividing(policy);
+    let [starts, whole] =
+        [starts, whole].map(|all| all.into_iter().map(str::as_bytes).collect::<Vec<_>>());
+    let cut = documents::last_cut(block, &starts, &whole, None, 1 << 16);
+    if let Some(cut) = cut {
+        let mut parts = ids(encoder, &text[..cut], &policy.allowed)?;
+        encoder.encode(&text[cut..], &policy.allowed, &mut parts)?;
+        let expected = ids(encoder, text, &policy.allowed)?;
+        assert_eq!(parts, expected, "{text:?} at {cut}");
+    }
+    Ok(cut)
+}
+
+/// Documents are cut at special tokens where these have the ids of the whole, whatever their flags are.
+#[test]
+fn documents_are_cut_at_tokens() -> TestResult {
+    let (mut cuts, mut uncut) = ([0; 3], [0; 3]);
+    for seed in 0..40 * KINDS {
+        let mut random = Random::new(seed);
+        let Ok(encoder) = encoder(&mut random, seed) else {
+            continue;
+        };
+        let special = encoder.special_tokens();
+        let some = CONTENTS.into_iter().filter(|_| random.within(0..2) > 0);
+        let policies = [Allowed::Nothing, Allowed::All, special.allow(some)];
+        for (number, allowed) in policies.into_iter().enumerate() {
+            let policy = Policy {
+                allowed,
+                disallowed: Disallowed::Nothing,
+            };
+            for _ in 0..150 {
+                let text = text(&mut random, 40);
+                let block = &text.as_bytes()[..=random.within(0..text.len())];
+                match document_cut(&encoder, &policy, &text, block)? {
+                    Some(_) => cuts[number] += 1,
+                    None => uncut[number] += 1,
+                }
+            }
+        }
+    }
+    assert!(cuts[0] == 0 && cuts[1] > 500 && cuts[2] > 200, "{cuts:?}");
+    assert!(uncut.iter().all(|&count| count > 500), "{uncut:?}");
+    Ok(())
+}
+
+/// A document is cut at no token that looks at what stands before it, that one before it looks at, or that may be part of
+/// another.
+#[test]
+fn flags_of_tokens_that_cut_documents() -> TestResult {
+    type Flag = fn(&mut AddedToken);
+    type Case<'a> = (&'a [(&'a str, Flag)], &'a str, Option<usize>);
+    let plain: Flag = |_| ();
+    let lstrip: Flag = |token| token.lstrip = true;
+    let rstrip: Flag = |token| token.rstrip = true;
+    let single_word: Flag = |token| token.single_word = true;
+    let normalized: Flag = |token| token.normalized = true;
+    let ordinary: Flag = |token| token.special = false;
+    let cases: [Case; 14] = [
+        (&[("<m>", plain)], "a <m> b", Some(2)),
+        (&[("<m>", lstrip)], "a <m> b", None),
+        (&[("<m>", rstrip)], "a <m>  b", Some(2)),
+        (&[("<m>", rstrip)], "a <m>  <m> b", Some(7)),
+        (&[("<m>", single_word)], "a<m> b", None),
+        (&[("<m>", normalized)], "a <m> b", None),
+        (&[("<m>", ordinary)], "a <m> b", None),
+        (&[("<r>", rstrip), (" <m>", plain)], "a<r> <m> b", Some(4)),
+        (&[("<s", single_word), ("m>", plain)], "a <sm> b", None),
+        (&[("<s", single_word), ("<m>", plain)], "a <s<m> b", Some(4)),
+        (&[("<m>", plain), ("<m>x", plain)], "a <m>x b", Some(2)),
+        (&[("<m>", plain), ("<m>x", single_word)], "a <m>xy b", None),
+        (&[("<m>", plain), ("x<m>y", ordinary)], "a x<m>y b", None),
+        (&[("<m>", plain), ("x<m>y", ordinary)], "a x<m> b", Some(3)),
+    ];
+    for (tokens, text, expected) in cases {
+        let added = (100_000..).zip(tokens).map(|(id, (content, flag))| {
+            let mut token = AddedToken {
+                content: (*content).to_owned(),
+                id,
+                special: true,
+                lstrip: false,
+                rstrip: false,
+                single_word: false,
+                normalized: false,
+            };
+            flag(&mut token);
+            token
+        });
+        let added: Vec<AddedToken> = added.collect();
+        let special = added.iter().filter(|token| token.special);
+        let special = special.map(|token| (token.content.clone(), token.id));
+        let special = SpecialTokens::new(special.collect())?;
+        let pipeline = Pipeline {
+            added: Some(added),
+            symbols: Vec::new(),
+            normalization: Normalization::Chain(Chain::new(vec![])?),
+            prefix: Prefix::Nothing,
+            marks: Marks::Nothing,
+            fused: None,
+            splitter: Splitter::new(CL100K)?,
+        };
+        let encoder = Encoder::with_pipeline(Builtin::Cl100k.vocabulary()?, special, pipeline)?;
+        let policy = Policy {
+            allowed: Allowed::All,
+            disallowed: Disallowed::Nothing,
+        };
+        // Strings may lie across places near an end.
+        let start = "before it, ";
+        let long = format!("{start}{text} and more behind it");
+        let cut = document_cut(&encoder, &policy, &long, long.as_bytes())?;
+        assert_eq!(cut.map(|cut| cut - start.len()), expected, "{text:?}");
+    }
+    Ok(())
+}
+
+/// What a disallowed string reaches across is no place to cut, so that the string is found.
+#[test]
+fn documents_are_cut_at_disallowed_strings() -> TestResult {
+    let vocabulary = Builtin::R50k.vocabulary()?;
+    let special = SpecialTokens::new(vec![("<a>".to_owned(), 50_256)])?;
+    let encoder = Encoder::new(vocabulary, special, Splitter::new(R50K)?);
+    let special = encoder.special_tokens();
+    let cut = |allowed: Allowed, disallowed: Disallowed, text: &str| {
+        let policy = Policy {
+            allowed,
+            disallowed,
+        };
+        let Dividing { starts, whole } = encoder.dividing(&policy);
+        let [starts, whole] =
+            [starts, whole].map(|all| all.into_iter().map(str::as_bytes).collect::<Vec<_>>());
+        documents::last_cut(text.as_bytes(), &starts, &whole, None, 1 << 16)
+    };
+    let text = "some x<a>, and more";
+    assert_eq!(cut(Allowed::Nothing, Disallowed::Nothing, text), None);
+    assert_eq!(cut(Allowed::All, Disallowed::Nothing, text), Some(6));
+    let all = special.disallow_except(&Allowed::Nothing);
+    assert_eq!(cut(Allowed::Nothing, all, text), Some(6));
+    let across = special.disallow(vec!["x<a".to_owned()])?;
+    assert_eq!(cut(Allowed::All, across, text), Some(5));
     Ok(())
 }

@@ -17,7 +17,6 @@ from bytemill.cli.options import (
     source_options,
     special_option,
     special_rule,
-    special_tokens_of,
     threads_option,
     token_count,
 )
@@ -113,14 +112,13 @@ def count_command(  # noqa: C901, PLR0913 - its options
         return
     count = counter(encoding, special, threads)
     counts: list[tuple[str, Counted]] = []
-    special_tokens = special_tokens_of(special, encoding)
     with Meter(files) as meter:
         for name in files:
             batches = text_batches(
                 [name],
                 reading,
                 encoding=encoding,
-                special_tokens=special_tokens,
+                special=special,
                 meter=meter,
             )
             try:

@@ -24,7 +24,6 @@ from bytemill.cli.options import (
     source_options,
     special_option,
     special_rule,
-    special_tokens_of,
     threads_option,
 )
 from bytemill.cli.output import output_file
@@ -72,12 +71,7 @@ def encode_command(  # noqa: PLR0913 - its options
     """  # noqa: D301 - a mark of click, which keeps the lines of a paragraph
     kind = format_or_suffix(id_format, output)
     number = id_type(dtype, encoding)
-    batches = text_batches(
-        files,
-        reading,
-        encoding=encoding,
-        special_tokens=special_tokens_of(special, encoding),
-    )
+    batches = text_batches(files, reading, encoding=encoding, special=special)
     with output_file(output, binary=kind in {"npy", "bin"}) as file, writer(kind, file, number) as write:
         for batch in batches:
             with named_special(input_name(batch.file)):

@@ -43,7 +43,6 @@ __all__ = [
     "source_options",
     "special_option",
     "special_rule",
-    "special_tokens_of",
     "threads_option",
     "token_count",
     "token_limit",
@@ -209,11 +208,6 @@ special_option = click.option(
 output_option = click.option(
     "-o", "--output", type=FileName(), metavar="FILE", help="The output file [default: standard output]."
 )
-
-
-def special_tokens_of(special: str, encoding: Encoding) -> list[str]:
-    """Returns the special tokens to keep whole under `--special`."""
-    return [] if special == "text" else sorted(encoding.special_tokens_set)
 
 
 def special_rule(special: str) -> dict[str, Any]:

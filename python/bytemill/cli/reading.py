@@ -101,7 +101,7 @@ def text_batches(
     reading: Reading = AS_USUAL,
     *,
     encoding: Encoding | None = None,
-    special_tokens: Sequence[str] = (),
+    special: str = "text",
     meter: Meter | None = None,
 ) -> Iterator[TextBatch]:
     """Yields the texts of files, and shows progress.
@@ -110,7 +110,7 @@ def text_batches(
         files: As in `documents`.
         reading: As in `documents`.
         encoding: If given, large documents come in parts whose ids together are those of the document.
-        special_tokens: Strings that are tokens of their own there, so that no part may end inside of one.
+        special: How the encoding treats special tokens, as `--special` says it.
         meter: As in `documents`.
 
     Raises:
@@ -120,11 +120,19 @@ def text_batches(
     from bytemill.documents import Stream
     from bytemill.documents.blocks import BatchReader
 
-    reader = BatchReader(
-        reading,
-        pattern=None if encoding is None else encoding._pattern,  # noqa: SLF001 - of this library
-        special_tokens=special_tokens,
-    )
+    if encoding is None:
+        reader = BatchReader(reading, pattern=None, special_tokens=())
+    else:
+        # `None` stands for all.
+        special_tokens, whole = encoding._core_bpe.dividing(  # noqa: SLF001 - of this library
+            None if special == "allow" else frozenset(), None if special == "error" else frozenset()
+        )
+        reader = BatchReader(
+            reading,
+            pattern=encoding._pattern,  # noqa: SLF001 - of this library
+            special_tokens=special_tokens,
+            whole=whole,
+        )
     with Meter(files) if meter is None else nullcontext(meter) as shown:
         for name in files:
             with opened(name) as file:

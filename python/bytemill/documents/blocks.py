@@ -131,12 +131,13 @@ class SmallDocument(NamedTuple):
 class FileReader:
     """Reads files in blocks."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the first have names
         self,
         reading: Reading,
         *,
         pattern: str | None,
         special_tokens: Iterable[str],
+        whole: Iterable[str] = (),
         block_bytes: int,
         num_threads: int = 1,
     ) -> None:
@@ -146,6 +147,7 @@ class FileReader:
             reading: How files are read, and documents as `bytes`.
             pattern: The pattern that will split the texts; `None` for none.
             special_tokens: Strings that will cut texts before that, or must not occur.
+            whole: Other strings that must not be cut.
             block_bytes: The size of a block, at least, except for the last one of a file.
             num_threads: The maximum number of threads.
         """
@@ -154,6 +156,7 @@ class FileReader:
         self._lines = reading.lines
         self._invalid = reading.errors
         self._special_tokens = [token.encode() for token in special_tokens]
+        self._whole = [string.encode() for string in whole]
         self._splitter = None if pattern is None else build_splitter(pattern)
         self._block_bytes = block_bytes
         self._num_threads = num_threads
@@ -268,7 +271,7 @@ class FileReader:
     def _cut_blocks(self, file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
         """Reads blocks, each with the offset of its cut, where the next one starts. The last is whole."""
         # The end of what was searched, as far as a cut near the start of the next block depends on it.
-        margin = 2 * max(map(len, self._special_tokens), default=0) + 4
+        margin = 2 * max(map(len, self._special_tokens + self._whole), default=0) + 4
         size = self._block_bytes
         rest = b""
         while True:
@@ -279,7 +282,7 @@ class FileReader:
             searched = read[0]
             cut = None
             while len(data) == wanted:
-                cut = last_cut(searched, self._special_tokens, self._splitter, CUT_WINDOW)
+                cut = last_cut(searched, self._special_tokens, self._whole, self._splitter, CUT_WINDOW)
                 if cut is not None:
                     break
                 wanted = size
@@ -383,18 +386,27 @@ class Batch(NamedTuple):
 class BatchReader:
     """Reads sources in batches."""
 
-    def __init__(self, reading: Reading, *, pattern: str | None, special_tokens: Iterable[str]) -> None:
+    def __init__(
+        self,
+        reading: Reading,
+        *,
+        pattern: str | None,
+        special_tokens: Iterable[str],
+        whole: Iterable[str] = (),
+    ) -> None:
         """Creates a reader.
 
         Args:
             reading: Same as in `FileReader`.
             pattern: The pattern that will split the texts; `None` for none.
             special_tokens: Strings that will cut texts before that.
+            whole: Other strings that must not be cut.
         """
         self._files = FileReader(
             reading,
             pattern=pattern,
             special_tokens=special_tokens,
+            whole=whole,
             block_bytes=BLOCK_BYTES,
         )
 

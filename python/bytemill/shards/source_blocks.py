@@ -62,6 +62,7 @@ class SourceBlocks:
         *,
         pattern: str | None,
         special_tokens: Iterable[str],
+        whole: Iterable[str],
         num_threads: int,
     ) -> None:
         """Takes how to read.
@@ -70,6 +71,7 @@ class SourceBlocks:
             reading: How files are read.
             pattern: The pattern that will split the texts; `None` for none.
             special_tokens: Strings that will cut texts before that, or must not occur.
+            whole: Other strings that must not be cut.
             num_threads: How many threads encode meanwhile; some of them parse JSON.
         """
         self.files: list[SourceFile] = []
@@ -80,6 +82,7 @@ class SourceBlocks:
             reading,
             pattern=pattern,
             special_tokens=special_tokens,
+            whole=whole,
             block_bytes=BLOCK_BYTES,
             num_threads=max(1, num_threads // ENCODING_THREADS),
         )

@@ -218,10 +218,12 @@ def write_described(  # noqa: PLR0913 - all but the first four have names
     options = wanted.options
     allowed = None if options["allowed_special"] == "all" else frozenset(options["allowed_special"])
     disallowed = frozenset(options["disallowed_special"])
+    special_tokens, whole = encoding._core_bpe.dividing(allowed, disallowed)  # noqa: SLF001 - of this library
     blocks = SourceBlocks(
         Reading.checked(options["field"], options["lines"], options["errors"]),
         pattern=encoding._pattern,  # noqa: SLF001 - of this library
-        special_tokens=disallowed | (encoding.special_tokens_set if allowed is None else allowed),
+        special_tokens=special_tokens,
+        whole=whole,
         num_threads=num_threads,
     )
     encode = partial(

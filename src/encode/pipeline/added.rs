@@ -11,10 +11,11 @@
 //! ```
 
 use std::collections::{HashMap, HashSet};
+use std::iter;
 use std::ops::Range;
 
 use crate::encode::finder::Finder;
-use crate::encode::special::{Allowed, Beside, SpecialTokens};
+use crate::encode::special::{Allowed, Beside, SpecialTokens, longest_prefixes};
 use crate::error::VocabularyError;
 use crate::token::TokenId;
 use crate::util::memory;
@@ -57,6 +58,8 @@ pub(in crate::encode) struct Search {
     /// `None` if there are none.
     finder: Option<Finder>,
     tokens: Vec<Token>,
+    /// Their strings.
+    texts: Vec<String>,
     /// Matches a character of a word; `None` if no token asks for one.
     word: Option<Regex>,
     /// Whether U+0020 stands for a mark, which is no blank.
@@ -207,6 +210,7 @@ impl Search {
         let search = Self {
             finder: None,
             tokens: tokens.iter().map(|(.., token)| *token).collect(),
+            texts: tokens.iter().map(|(text, ..)| text.clone()).collect(),
             word: word.then(|| regex::compiled(r"^\w", 1).expect("it compiles")),
             has_marks,
             takes_blanks: tokens
@@ -234,8 +238,8 @@ impl Search {
                 blank: blank.clone(),
             });
         }
-        let texts: Vec<&String> = tokens.iter().map(|(text, ..)| text).collect();
-        let finder = (!texts.is_empty()).then(|| Finder::new(&texts));
+        let texts = &search.texts;
+        let finder = (!texts.is_empty()).then(|| Finder::new(texts));
         Ok(Self {
             finder: finder.transpose().map_err(|_| VocabularyError::TooLarge)?,
             ..search
@@ -253,6 +257,33 @@ impl Search {
     /// Returns whether a token in a text may end in this character.
     pub(in crate::encode) fn may_end_in(&self, character: char) -> bool {
         self.beside.may_end_in(character) || self.takes_blanks && self.is_blank(character)
+    }
+
+    /// Returns the strings of all tokens, each with whether it is a special one before which a text may be cut wherever no
+    /// string lies across: both parts have the tokens that they have in the whole.
+    ///
+    /// So it is if the token is found whatever stands around it, and takes nothing of what stands before it; if it begins with
+    /// no character of a word, for which one before it may look; and if it begins no longer one that may be passed over.
+    /// Tokens among the blanks that one before them takes are found all the same.
+    pub(in crate::encode) fn dividing(&self, allowed: &Allowed) -> Vec<(&str, bool)> {
+        let is_found = |(token, text): (&Token, &String)| {
+            let is_allowed = token.special.is_some_and(|index| allowed.allows(index));
+            is_allowed
+                && !token.lstrip
+                && !token.single_word
+                && !text.chars().next().is_some_and(|c| self.is_of_word(c))
+        };
+        let found: Vec<bool> = memory::collect(self.tokens.iter().zip(&self.texts).map(is_found));
+        let mut divides = memory::copied(&found);
+        let prefixes = longest_prefixes(&self.texts);
+        for (index, _) in found.iter().enumerate().filter(|(_, found)| !**found) {
+            let shorter = iter::successors(prefixes[index], |&prefix| prefixes[prefix]);
+            for prefix in shorter {
+                divides[prefix] = false;
+            }
+        }
+        let texts = self.texts.iter().map(String::as_str);
+        memory::collect(texts.zip(divides))
     }
 
     /// True if there is nothing to find.
@@ -303,14 +334,18 @@ impl Search {
 
     /// Returns whether no character of a word stands beside a span.
     fn is_alone(&self, text: &[u8], span: Range<usize>) -> bool {
-        let word = self.word.as_ref().expect("a token asks for it");
-        let is_word = |c: char| {
-            let matched = word.is_match(c.encode_utf8(&mut [0; 4]));
-            matched.expect("no backtracking that could fail")
-        };
         let before = last(&text[..span.start]);
         let after = first(&text[span.end..]);
-        !before.is_some_and(is_word) && !after.is_some_and(is_word)
+        let is_of_word = |c| self.is_of_word(c);
+        !before.is_some_and(is_of_word) && !after.is_some_and(is_of_word)
+    }
+
+    /// Returns whether a character is one of a word, if a token asks for that.
+    fn is_of_word(&self, c: char) -> bool {
+        self.word.as_ref().is_some_and(|word| {
+            let matched = word.is_match(c.encode_utf8(&mut [0; 4]));
+            matched.expect("no backtracking that could fail")
+        })
     }
 
     fn is_blank(&self, c: char) -> bool {

@@ -33,7 +33,7 @@ use crate::token::TokenId;
 use crate::util::block::BLOCK_LEN;
 use crate::util::memory::{self, Growable};
 use crate::vocabulary::{Vocabulary, characters};
-use added::{AddedToken, AddedTokens};
+use added::{AddedToken, AddedTokens, Search};
 
 /// Bytes that are normalized between two passes of the checkpoint, if they can be: some hundredths of a second.
 const CHUNK: usize = 1 << 20;
@@ -380,6 +380,11 @@ impl Prepared {
             Some(raw) => Parts::added(raw, text.as_bytes(), allowed),
             None => Parts::special(special, text.as_bytes(), allowed),
         }
+    }
+
+    /// The search for added tokens in text as it stands; `None` if special tokens are found as without a pipeline.
+    pub(super) fn raw(&self) -> Option<&Search> {
+        self.added.raw.as_ref()
     }
 
     /// The parts of normalized text: symbols, and text between them.

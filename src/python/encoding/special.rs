@@ -5,7 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAnyMethods, PyDict, PyFrozenSet, PySet};
 
 use super::CoreBpe;
+use crate::encode::cuts::Dividing;
 use crate::encode::special::{Allowed, Disallowed, Policy, SpecialTokens};
+use crate::python::error::guarded;
 use crate::python::strings::text;
 use crate::token::TokenId;
 use crate::util::memory::{self, reserve};
@@ -59,6 +61,25 @@ impl Tokens<'_, '_> {
             reserve::pass();
             Ok(text(&string?)?.into_owned())
         }))
+    }
+}
+
+#[pymethods]
+impl CoreBpe {
+    /// Returns the strings at which long documents are cut, and others that stay whole.
+    #[pyo3(signature = (allowed_special, disallowed_special, /))]
+    fn dividing(
+        &self,
+        allowed_special: Tokens<'_, '_>,
+        disallowed_special: Tokens<'_, '_>,
+    ) -> PyResult<(Vec<String>, Vec<String>)> {
+        guarded(|| {
+            let policy = self.policy(allowed_special, disallowed_special)?;
+            let Dividing { starts, whole } = self.encoder.dividing(&policy);
+            let owned =
+                |strings: Vec<&str>| memory::collect(strings.into_iter().map(str::to_owned));
+            Ok((owned(starts), owned(whole)))
+        })
     }
 }
 

@@ -13,6 +13,7 @@ import bytemill
 from bytemill.cli import id_files
 from support.command_line import bytemill as run
 from support.command_line import started
+from support.tokenizer_files import added, bytes_file
 
 ENCODING = bytemill.get_encoding("o200k_base")
 TEXTS = ["hello world\n", "你好, naïve\n", "\n", "no break at its end"]
@@ -175,6 +176,21 @@ def test_a_large_text_in_parts(tmp_path: Path) -> None:
     line = run("encode", path).out
     assert line.count("\n") == 1
     assert list(map(int, line.split())) == ENCODING.encode_ordinary(text)
+
+
+def test_a_large_text_in_parts_whose_tokens_take_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(bytes_file(added(256, "<mask>", special=True, lstrip=True)))
+    text = "a <mask> b" * 120_000
+    encoding = bytemill.Encoding.from_file(path)
+    large = tmp_path / "large.txt"
+    large.write_text(text)
+    output = tmp_path / "large.npy"
+    assert run("encode", large, "-e", path, "-o", output, "--special", "allow").code == 0
+    assert np.load(output).tolist() == encoding.encode(text, allowed_special="all")
+    for special, count in (("allow", 4 * 120_000), ("text", encoding.count(text))):
+        assert run("count", large, "-e", path, "--special", special).out == f"{count}\n"
+    assert run("count", large, "-e", path, "--special", "error").code == 2
 
 
 @pytest.mark.parametrize(

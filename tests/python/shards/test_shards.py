@@ -25,6 +25,7 @@ import bytemill
 from bytemill.documents import Source, Stream, blocks, parquet
 from bytemill.shards import Progress, Provenance, manifest, source_blocks, token_files, write_shards
 from bytemill.shards.options import Format
+from support.tokenizer_files import added, bytes_file
 
 GPT2 = bytemill.get_encoding("gpt2")
 EOT = GPT2.eot_token
@@ -309,6 +310,32 @@ def test_a_pattern_that_cannot_be_cut(tmp_path: Path) -> None:
 
 
 # --- Special tokens ---
+
+
+@pytest.mark.parametrize(
+    ("flags", "part"),
+    [
+        ({}, "a <mask> b"),
+        ({"lstrip": True}, "a <mask> b"),
+        ({"rstrip": True}, "a <mask> b"),
+        ({"single_word": True}, "a<mask> b "),
+        ({"normalized": True}, "a <mask> b"),
+    ],
+    ids=["plain", "lstrip", "rstrip", "single_word", "normalized"],
+)
+@pytest.mark.parametrize("others", [[], [added(257, "x<mask>y"), added(258, "<mask>x", single_word=True)]])
+def test_documents_are_cut_by_the_flags_of_tokens(
+    flags: dict[str, bool], part: str, others: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    mask = added(256, "<mask>", special=True, **flags)
+    contents = bytes_file(mask, *others)
+    encoding = bytemill.Encoding.from_bytes(contents.encode())
+    # Near all places where a block of 700 bytes may be cut.
+    text = "".join(part * (50 + length) + "x<mask>y <mask>xy" + "z" * length for length in range(30))
+    path = tmp_path / "text.txt"
+    path.write_text(text, encoding="utf-8")
+    written = write_shards(path, tmp_path / "out", encoding, allowed_special="all")
+    assert joined(read(tmp_path / "out", written)) == encoding.encode(text, allowed_special="all")
 
 
 def test_special_tokens_are_text_unless_they_are_allowed(tmp_path: Path) -> None:

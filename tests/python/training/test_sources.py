@@ -582,7 +582,7 @@ def test_a_cut_changes_no_piece(name: str, special: list[str]) -> None:
         text = "".join(rng.choices(words, k=rng.randint(1, 30)))
         data = text.encode()
         end = rng.randint(1, len(data))
-        cut = _core.last_cut(data[:end], [each.encode() for each in special], core_splitter, 1 << 16)
+        cut = _core.last_cut(data[:end], [each.encode() for each in special], [], core_splitter, 1 << 16)
         if cut is None:
             continue
         cuts += 1
