@@ -1,7 +1,5 @@
 //! Counts the pieces of texts.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use numpy::{Element, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,6 +13,7 @@ use super::objects::new_bytes;
 use super::runtime::{run, run_alongside};
 use super::splitter::CoreSplitter;
 use super::strings::{SharedText, to_shared_texts, wrong_type};
+use super::turns::Turns;
 use crate::encode::special::SpecialTokens;
 use crate::error::TrainError;
 use crate::split::Splitter;
@@ -23,17 +22,19 @@ use crate::util::memory::{self, Growable};
 
 /// Pieces and their counts.
 #[pyclass(name = "PieceCounts", module = "bytemill._core", frozen)]
-pub(super) struct PieceCounts(Mutex<counting::PieceCounts>);
+pub(super) struct PieceCounts(Turns<counting::PieceCounts>);
 
 impl PieceCounts {
-    /// Locks the counts and runs `work`, with the GIL released: the thread that holds the lock may wait for
-    /// the GIL, so no thread may wait for the lock while it holds the GIL.
+    /// Waits for the counts and runs `work`, with the GIL released: the thread that has them may wait for the GIL, so no
+    /// thread may wait for them while it holds the GIL.
     pub(super) fn with<R: Send, E: Into<PyErr> + Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut counting::PieceCounts) -> Result<R, E> + Send,
     ) -> PyResult<R> {
-        run(py, usize::MAX, || work(&mut self.lock()))
+        run(py, usize::MAX, || {
+            work(&mut *self.0.take()?).map_err(Into::into)
+        })
     }
 
     /// As [`with`](Self::with), for work that cannot fail.
@@ -44,17 +45,13 @@ impl PieceCounts {
     ) -> PyResult<R> {
         self.with(py, |counts| Ok::<R, TrainError>(work(counts)))
     }
-
-    fn lock(&self) -> MutexGuard<'_, counting::PieceCounts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[pymethods]
 impl PieceCounts {
     #[new]
     fn new() -> Self {
-        Self(Mutex::new(counting::PieceCounts::new()))
+        Self(Turns::new(counting::PieceCounts::new()))
     }
 
     #[pyo3(signature = (batches, splitter, special, num_threads, ahead))]
@@ -82,7 +79,7 @@ impl PieceCounts {
                     self.with(py, |counts| add(&texts, counts))?;
                     batches.next().transpose()?
                 } else {
-                    let count = || add(&texts, &mut self.lock());
+                    let count = || add(&texts, &mut *self.0.take()?).map_err(PyErr::from);
                     run_alongside(py, count, || batches.next().transpose())?
                 };
             }
@@ -116,7 +113,7 @@ impl PieceCounts {
             } else {
                 arrow::with_texts(pieces, |texts| {
                     let pieces = texts.iter().map(|text| text.0);
-                    add_rows(&mut self.lock(), pieces, &numbers)
+                    add_rows(&mut *self.0.take()?, pieces, &numbers)
                 })
             }
         })
@@ -136,7 +133,7 @@ impl PieceCounts {
                 for text in texts {
                     Item::split_bytes(text.0, &mut items);
                 }
-                let mut counts = self.lock();
+                let mut counts = self.0.take()?;
                 Ok(counts.add(&items, splitter, &special, num_threads)?)
             })
         })

@@ -21,3 +21,4 @@ mod splitter;
 mod strings;
 mod tokenizer_json;
 mod training;
+mod turns;

@@ -235,12 +235,17 @@ impl<F: Fn()> Drop for Finally<F> {
 /// Identifies a running thread, by the address of a thread-local. [`ThreadId`](std::thread::ThreadId) does
 /// that too, at several times the cost of the smallest call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct ThreadTag(usize);
+pub(super) struct ThreadTag(usize);
 
 impl ThreadTag {
-    fn current() -> Self {
+    pub(super) fn current() -> Self {
         thread_local!(static ADDRESSED: u8 = const { 0 });
         Self(ADDRESSED.with(|local| std::ptr::from_ref(local).addr()))
+    }
+
+    /// The tag as a number, which is not 0.
+    pub(super) fn number(self) -> usize {
+        self.0
     }
 }
 

@@ -38,6 +38,8 @@ class PieceCounts:
 
     Iterating yields (piece, count) in the order in which the pieces first occurred; `len` is the number of
     distinct pieces. Counts of the same pattern and special tokens can be added; `+` returns new counts.
+    Threads may share counts: a call waits for those of others. Where a call runs a progress callback, or a
+    signal handler, these get `RuntimeError` if they use the same counts.
 
     Attributes:
         pattern: The regular expression that the pieces are matches of; `None` if every text is one piece.

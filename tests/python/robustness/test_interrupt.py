@@ -413,3 +413,38 @@ def test_other_threads_are_not_interrupted() -> None:
         """
     )
     assert printed.split() == ["True"]
+
+
+def test_handlers_and_callbacks_cannot_use_the_counts_of_their_call() -> None:
+    # It would wait for itself.
+    printed = run(
+        """
+        import random, signal, bytemill
+        counts = bytemill.PieceCounts(pattern="gpt2")
+        signal.signal(signal.SIGALRM, lambda *_: len(counts))
+        signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+        text = "words that keep it busy for a while; " * 1_000_000
+        try:
+            # Between two calls the handler is welcome.
+            while True:
+                counts.add([text])
+        except RuntimeError as error:
+            print(error)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        print(len(counts) > 0, counts.total() == sum(count for _, count in counts))
+        letters = bytes(97 + byte % 26 for byte in range(256))
+        drawn = random.Random(1).randbytes(9 * 200_000).translate(letters)
+        words = [drawn[start:start + 9] for start in range(0, len(drawn), 9)]
+        counts = bytemill.PieceCounts(dict.fromkeys(words, 3), pattern="gpt2")
+        try:
+            bytemill.train(counts, 30_000, progress=lambda _: counts.total())
+        except RuntimeError as error:
+            print(error)
+        print(counts.total() == 3 * len(counts))
+        """,
+        timeout=60,
+    )
+    first, reading, second, again = printed.splitlines()
+    assert first == second
+    assert first.startswith("it is in use by a call of this thread")
+    assert (reading, again) == ("True True", "True")
