@@ -366,22 +366,22 @@ class StreamEncoder:
             raise ValueError(
                 "expected bytes that complete a character, got a str; flush the stream before other text"
             )
-        text = self._half + chunk
-        half = half_of(text)
-        tokens = self._core.push(text[:-1] if half else text)
-        self._half, self._is_plain = half, not half
-        return tokens
+        return self._push(chunk)
 
     def _push_bytes(self, chunk: Buffer) -> list[int]:
         state = self._bytes.getstate()
         try:
-            # As any other lone one.
-            text = self._half + self._bytes.decode(bytes(memoryview(chunk)))
-            tokens = self._core.push(text)
+            return self._push(self._bytes.decode(bytes(memoryview(chunk))))
         except BaseException:
             self._bytes.setstate(state)
             raise
-        self._half, self._is_plain = "", not self._bytes.getstate()[0]
+
+    def _push(self, chunk: str) -> list[int]:
+        """Pushes text but for a high surrogate at its end. Bytes have one if `errors` lets it pass."""
+        text = self._half + chunk
+        half = half_of(text)
+        tokens = self._core.push(text[:-1] if half else text)
+        self._half, self._is_plain = half, not half and not self._bytes.getstate()[0]
         return tokens
 
     def flush(self) -> list[int]:

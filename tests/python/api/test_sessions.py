@@ -244,6 +244,23 @@ def test_streams_of_bytes() -> None:
         o200k().stream_encoder(errors="unknown")
 
 
+def test_surrogates_in_streams_of_bytes() -> None:
+    text = "a \ud83d\ude42 b\ud83dc\ud83d"
+    data = text.encode("utf-8", "surrogatepass")
+    for size in range(1, len(data) + 1):
+        stream = o200k().stream_encoder(errors="surrogatepass")
+        parts = [data[start : start + size] for start in range(0, len(data), size)]
+        tokens = [token for part in parts for token in stream.push(part)]
+        assert stream.pending.endswith("\ud83d")
+        assert tokens + stream.flush() == o200k().encode(text)
+        assert stream.pending == ""
+    # Text and bytes are parts of one text.
+    stream = o200k().stream_encoder(errors="surrogatepass")
+    tokens = stream.push("\ud83d") + stream.push(data[5:6]) + stream.push(data[6:8])
+    tokens += stream.push(data[2:5]) + stream.push("\ude42")
+    assert tokens + stream.flush() == o200k().encode("🙂🙂")
+
+
 def test_streams_emit_no_part_of_a_special_token() -> None:
     encoding = o200k()
     text = "<|endoftext|>"
