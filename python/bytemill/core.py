@@ -768,7 +768,9 @@ class Encoding:
     def split_points(self, text: str, every: SupportsIndex = 65_536) -> list[int]:
         """Returns offsets where a text can be cut: its token IDs are those of both sides, joined.
 
-        Encode the first part with `encode`, and each of the others with `encode_further`.
+        Encode the first part with `encode`, and each of the others with `encode_further`. No special token
+        lies across an offset. Other strings of `disallowed_special` may: then neither part has them, and none
+        is refused.
 
         Args:
             text: Any string. Pairs of surrogates count as one character.

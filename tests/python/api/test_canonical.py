@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bytemill
-from bytemill import Encoding, UnknownTokenError
+from bytemill import DisallowedSpecialTokenError, Encoding, UnknownTokenError
 from support.open_models import LOADED, encoding_of
 from support.toys import BYTE_RANKS
 
@@ -148,6 +148,12 @@ def test_split_points() -> None:
     assert words.split_points("a b c", 1) == [1, 2, 3, 4]
     pairs = Encoding("pairs", pat_str=r"(.)\1|(?s:.)", mergeable_ranks=BYTE_RANKS, special_tokens={})
     assert pairs.split_points("a b c", 1) == []
+    # No special token lies across an offset, but other strings that are disallowed may.
+    assert o200k().split_points("a <|endoftext|> b", 1) == [1, 15]
+    assert o200k().split_points("one two three", 1) == [3, 7]
+    with pytest.raises(DisallowedSpecialTokenError):
+        o200k().encode("one two three", disallowed_special={"two three"})
+    assert o200k().encode_further(" three", disallowed_special={"two three"}) == o200k().encode(" three")
     with pytest.raises(ValueError, match="1 or more, got 0"):
         o200k().split_points("a", 0)
     with pytest.raises(TypeError):
