@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from bytemill._arguments import integer
 from bytemill._messages import import_optional
@@ -27,6 +27,7 @@ from bytemill.hf.calls import DEFAULTS, call_of, result_of
 from bytemill.hf.encoded import Encoded
 from bytemill.hf.engine import Engine
 from bytemill.hf.samples import check, set_lengths
+from bytemill.hf.snapshot import Snapshot
 from bytemill.sessions import PrefixCache
 
 if TYPE_CHECKING:
@@ -195,10 +196,6 @@ class Accelerated:
             with held.lock, settings_kept(self.backend_tokenizer):
                 return encode_plus(text, *args, **given)
 
-        # Encodings are made later, of these texts, however the lists change.
-        text = copied(text)
-        if "text_pair" in given:
-            given["text_pair"] = copied(given["text_pair"])
         options, engine = DEFAULTS | given, held.engine()
         call = None if args or engine is None else call_of(self, engine, text, options)
         tensors = options["return_tensors"]
@@ -215,19 +212,10 @@ class Accelerated:
                 name: values[0] if isinstance(values[0], list) else values for name, values in columns.items()
             }
 
-        state = None if engine.is_traced else State.of(self, given)
-
-        def encodings() -> list[Any]:
-            if state is None:
-                return result.encodings()
-            with held.lock, state.of_then(self):
-                made: list[Any] = original(text, **given | state.options).encodings
-                return made
-
         batch_encoding = import_optional("transformers", "accelerated tokenizers").BatchEncoding
         return batch_encoding(
             columns,
-            LazyEncodings(result.size, encodings),
+            LazyEncodings(result.size, result.encodings),
             tensor_type=tensors,
             n_sequences=result.sequences,
         )
@@ -295,46 +283,6 @@ class Accelerated:
         # The name of the class is that of the original.
         original = original_class(kind)
         return remade, (make, tuple(original if each is kind else each for each in args)), *rest
-
-
-class State(NamedTuple):
-    """The state of a tokenizer at a call, which may change before the encodings of the call are asked for.
-
-    Attributes:
-        processor: The post-processor, which is another one for another language.
-        truncation_side: The side at which texts are truncated.
-        options: Other arguments of the call, which are taken from the tokenizer where they are not given.
-    """
-
-    processor: Any
-    truncation_side: str
-    options: dict[str, Any]
-
-    @classmethod
-    def of(cls, tokenizer: Any, given: dict[str, Any]) -> State:
-        """Returns the state of a tokenizer at a call with some arguments."""
-        names = [name for name in ("padding_side", "split_special_tokens") if given.get(name) is None]
-        options = {name: getattr(tokenizer, name) for name in names}
-        return cls(tokenizer.backend_tokenizer.post_processor, tokenizer.truncation_side, options)
-
-    @contextmanager
-    def of_then(self, tokenizer: Any) -> Iterator[None]:
-        """Sets the tokenizer to this state for a moment."""
-        backend = tokenizer.backend_tokenizer
-        now = backend.post_processor, tokenizer.truncation_side
-        backend.post_processor, tokenizer.truncation_side = self.processor, self.truncation_side
-        try:
-            yield
-        finally:
-            backend.post_processor, tokenizer.truncation_side = now
-
-
-def copied(value: Any) -> Any:
-    """Returns texts, or lists of words, that no list of the caller is part of."""
-    if not isinstance(value, (list, tuple)):
-        return value
-    parts = [each if type(each) is str else copied(each) for each in value]
-    return tuple(parts) if isinstance(value, tuple) else parts
 
 
 @contextmanager
@@ -464,6 +412,9 @@ class Held:
     def _keep(self, processor: bytes, engine: Engine) -> Engine:
         check(self.backend, engine)
         engine.prefix_cache = self.prefix_cache
+        # Reading a file numbers added tokens anew: in some tokenizers they would get other IDs.
+        if not engine.is_traced and engine.reread() is engine:
+            engine.snapshot = Snapshot(engine, self.backend.model)
         if len(self._engines) >= MOST_ENGINES:
             self.forget()
         self._engines[processor] = engine

@@ -97,7 +97,8 @@ def call_of(tokenizer: Any, engine: Engine, text: Any, options: dict[str, Any]) 
         )
     except (TypeError, ValueError, OverflowError):
         return None
-    if not inputs or ("offset_mapping" in columns and not engine.is_traced):
+    has_encodings = engine.is_traced or (engine.snapshot is not None and "offset_mapping" not in columns)
+    if not inputs or not has_encodings:
         return None
     return Call(inputs, is_batch, settings, columns, bool(options["return_overflowing_tokens"]))
 
@@ -209,13 +210,13 @@ class Result(NamedTuple):
         columns: Rows by name.
         size: The number of encodings.
         sequences: The number of texts in each.
-        encodings: Makes the encodings.
+        encodings: Makes the encodings: `Encoded`, or those of `tokenizers` itself.
     """
 
     columns: dict[str, Any]
     size: int
     sequences: int
-    encodings: Callable[[], list[Encoded]]
+    encodings: Callable[[], list[Any]]
 
 
 def result_of(engine: Engine, call: Call, *, in_arrays: bool) -> Result | None:
@@ -231,14 +232,20 @@ def result_of(engine: Engine, call: Call, *, in_arrays: bool) -> Result | None:
         is_even = call.settings.padding is not None or len(call.inputs) == 1
         plain = call.is_plain(engine)
         if in_arrays and is_even and plain and call.columns <= COLUMNS.keys():
-            return array_result(engine, call)
-        return plain_result(engine, call) if plain else full_result(engine, call)
+            result = array_result(engine, call)
+        else:
+            result = plain_result(engine, call) if plain else full_result(engine, call)
     except ValueError:
         return None
+    if engine.snapshot is None:
+        return result
+    return result._replace(encodings=lambda: encodings_of(engine, call))
 
 
-def encodings_of(engine: Engine, call: Call) -> list[Encoded]:
+def encodings_of(engine: Engine, call: Call) -> list[Any]:
     """Returns the encoding of each row."""
+    if engine.snapshot is not None:
+        return engine.snapshot.encodings(call.inputs, call.settings, with_overflow=call.with_overflow)
     layouts = encoded(engine, call.inputs, call.settings)
     return [
         Encoded(part) for layout in layouts for part in (layout.parts if call.with_overflow else [layout])

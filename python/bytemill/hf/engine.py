@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from bytemill._backend import NormalizerChain
     from bytemill.hf.processing import Frame, Processor
+    from bytemill.hf.snapshot import Snapshot
     from bytemill.sessions import PrefixCache
 
 __all__ = ["Engine"]
@@ -95,6 +96,8 @@ class Engine:
         chain: Normalizes texts.
         special_ids: The ids that decoding may leave out.
         prefix_cache: A cache for single texts; `None` for none.
+        snapshot: Makes the encodings if those of the engine would differ; `None` if they do not, or if it
+            would differ itself.
     """
 
     def __init__(self, parts: Parts, added: AddedTokens) -> None:
@@ -103,6 +106,7 @@ class Engine:
         self.processor, self.frames, self.chain = parts.processor, parts.frames, parts.chain
         self.added = added
         self.prefix_cache: PrefixCache | None = None
+        self.snapshot: Snapshot | None = None
         # Texts are compared, not ids: a token may be decoded to the text of another, special one.
         self.special_ids = {i for i in added.by_id if added.text(i) in added.special_texts}
         if self.twins:
@@ -157,6 +161,11 @@ class Engine:
     def file(self, settings: dict[str, Any], *, pretty: bool) -> str:
         """Returns the text of the file with the settings and the added tokens."""
         return self._text(settings | {"added_tokens": self.added.entries()}, indent=2 if pretty else None)
+
+    def file_without_tokens(self) -> str:
+        """Returns the text of the file with an empty model, no added tokens, no truncation and no padding."""
+        model = {"type": "WordLevel", "vocab": {}, "unk_token": ""}
+        return self._text({"model": model, "added_tokens": [], "truncation": None, "padding": None})
 
     def _text(self, entries: dict[str, Any], indent: int | None = None) -> str:
         return json.dumps(self._parts.file.object() | entries, ensure_ascii=False, indent=indent)

@@ -1,6 +1,6 @@
 """`bytemill.hf.accelerate`: tokenizers of `transformers` return what they returned before."""
 
-# ruff: noqa: S106, S301 - no passwords; what this test pickled itself
+# ruff: noqa: S105, S106, S301 - no passwords; what this test pickled itself
 
 from __future__ import annotations
 
@@ -447,12 +447,29 @@ def test_encodings_are_of_the_call_whatever_changes_afterwards() -> None:
             tokenizer("a b", padding="max_length", max_length=9),
             tokenizer(words, is_split_into_words=True),
             tokenizer(["a"], pairs),
+            tokenizer("a b a b", truncation=True, max_length=4, stride=1, return_overflowing_tokens=True),
         ]
-        tokenizer.src_lang, tokenizer.padding_side = "fra_Latn", "left"
+        tokenizer.src_lang, tokenizer.padding_side, tokenizer.truncation_side = "fra_Latn", "left", "left"
+        tokenizer.pad_token = "a"
+        tokenizer.add_tokens(["a b"])
         words[0][0] = pairs[0] = "a a a"
         found.append([[(each.tokens, each.offsets) for each in result.encodings] for result in results])
         assert [each.ids for each in results[2].encodings] == results[2]["input_ids"]
     assert found[1] == found[0]
+
+
+def test_reading_encodings_leaves_the_tokenizer_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may encode with it meanwhile."""
+    theirs, ours = accelerated_pair(translating)
+    expected, found = theirs("a b"), ours("a b")
+
+    def fail(*_args: Any, **_options: Any) -> None:
+        raise AssertionError("the settings were changed")
+
+    monkeypatch.setattr(transformers.TokenizersBackend, "set_truncation_and_padding", fail)
+    before = ours.backend_tokenizer.to_str()
+    assert found.encodings[0].offsets == expected.encodings[0].offsets
+    assert ours.backend_tokenizer.to_str() == before
 
 
 def test_threads_keep_their_settings() -> None:

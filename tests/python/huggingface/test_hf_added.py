@@ -117,8 +117,12 @@ def test_ids_in_use_of_accelerated_tokenizers(name: str) -> None:
     for new in (["x", "y"], ["z"], ["w", "x"]):
         for tokenizer in (theirs, ours):
             tokenizer.add_tokens(new)
-        assert ours(texts)["input_ids"] == theirs(texts)["input_ids"]
-        rows = theirs(texts)["input_ids"] + [[i] for i in range(12)]
+        our, their = ours(texts), theirs(texts)
+        assert our["input_ids"] == their["input_ids"]
+        assert [(each.ids, each.tokens) for each in our.encodings] == [
+            (each.ids, each.tokens) for each in their.encodings
+        ]
+        rows = their["input_ids"] + [[i] for i in range(12)]
         assert ours.batch_decode(rows) == theirs.batch_decode(rows)
         assert is_accelerated(ours)
         other = copy.deepcopy(ours)
