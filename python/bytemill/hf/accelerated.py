@@ -406,18 +406,23 @@ class Held:
         """
         with self.lock:
             self.forget()
-            processor = self._processor()
-            return self._keep(processor, Engine.parse(self.backend.to_str().encode(), name, is_live=True))
+            return self._made(self._engines, self._processor(), name)
 
-    def _keep(self, processor: bytes, engine: Engine) -> Engine:
+    def _made(self, engines: dict[bytes, Engine | None], processor: bytes, name: str = "tokenizer") -> Engine:
+        """Makes the engine for a post-processor and keeps it in `engines`; errors as `make`."""
+        parsed = next((engine for engine in [*engines.values()] if engine is not None), None)
+        if parsed is None:
+            parsed = Engine.parse(self.backend.to_str().encode(), name, is_live=True)
+        # The file may have one that another thread has set since.
+        engine = parsed.with_processor(json.loads(processor or b"null"))
         check(self.backend, engine)
         engine.prefix_cache = self.prefix_cache
         # Reading a file numbers added tokens anew: in some tokenizers they would get other IDs.
         if not engine.is_traced and engine.reread() is engine:
             engine.snapshot = Snapshot(engine, self.backend.model)
-        if len(self._engines) >= MOST_ENGINES:
-            self.forget()
-        self._engines[processor] = engine
+        if len(engines) >= MOST_ENGINES:
+            engines.clear()
+        engines[processor] = engine
         return engine
 
     def engine(self) -> Engine | None:
@@ -429,17 +434,16 @@ class Held:
         with suppress(KeyError):
             return self._engines[processor]
         with self.lock:
+            engines = self._engines
             # Another thread may have been here.
             with suppress(KeyError):
-                return self._engines[processor]
-            others = [engine for engine in [*self._engines.values()] if engine is not None]
+                return engines[processor]
             try:
-                if others:
-                    engine = others[0].with_processor(json.loads(processor or b"null"))
-                    return self._keep(processor, engine)
-                return self.make("tokenizer")
+                return self._made(engines, processor)
             except VocabularyError:
-                self._engines[processor] = None
+                # Not if it was compared with a post-processor that another thread has set since.
+                if self._processor() == processor:
+                    engines[processor] = None
             except RuntimeError:
                 # Another thread encodes with the tokenizer, which refuses changes then: later.
                 pass
@@ -455,7 +459,11 @@ class Held:
         return not getattr(self.backend, "__dict__", {}).keys().isdisjoint(names)
 
     def forget(self) -> None:
-        """Drops the engine: the tokenizer has changed."""
+        """Drops the engine: the tokenizer has changed.
+
+        An engine that another thread makes meanwhile is kept in the dictionary that this one replaces, so it
+        is dropped too.
+        """
         self._engines = {}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import pickle
 import sys
@@ -16,7 +17,8 @@ import pytest
 
 import bytemill
 from bytemill import hf
-from bytemill.hf.accelerated import Accelerated
+from bytemill.hf import samples
+from bytemill.hf.accelerated import Accelerated, Held
 from support.outcomes import outcome, plain
 from support.toy_tokenizers import PROCESSORS, TEXTS, byte_level
 
@@ -470,6 +472,46 @@ def test_reading_encodings_leaves_the_tokenizer_alone(monkeypatch: pytest.Monkey
     before = ours.backend_tokenizer.to_str()
     assert found.encodings[0].offsets == expected.encodings[0].offsets
     assert ours.backend_tokenizer.to_str() == before
+
+
+def test_tokens_added_while_an_engine_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs, ours = both()
+    compare = samples.check
+
+    def compare_and_add(backend: Any, engine: Any) -> None:
+        compare(backend, engine)
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(ours.add_tokens, ["<new>"]).result() == 1
+
+    for tokenizer in (theirs, ours):
+        tokenizer.add_tokens(["<old>"])
+    with monkeypatch.context() as patches:
+        patches.setattr("bytemill.hf.accelerated.check", compare_and_add)
+        check(ours("<old>"), theirs("<old>"))
+    theirs.add_tokens(["<new>"])
+    check(ours("<old> <new>"), theirs("<old> <new>"))
+    assert hf.is_accelerated(ours)
+
+
+def test_a_post_processor_set_while_an_engine_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs, ours = both()
+    processors = [byte_level(name).post_processor for name in ("two_tokens", "template")]
+    others, processor_of = itertools.cycle(processors), Held._processor
+
+    def read_and_set(held: Held) -> bytes:
+        state = processor_of(held)
+        held.backend.post_processor = next(others)
+        return state
+
+    ours.add_tokens(["<new>"])
+    with monkeypatch.context() as patches:
+        patches.setattr(Held, "_processor", read_and_set)
+        ours("a")
+    for processor in processors:
+        for tokenizer in (theirs, ours):
+            tokenizer.backend_tokenizer.post_processor = processor
+        check(ours("a b"), theirs("a b"))
+        assert hf.is_accelerated(ours)
 
 
 def test_threads_keep_their_settings() -> None:
