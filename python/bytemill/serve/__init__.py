@@ -42,6 +42,6 @@ def accelerated(tokenizer: Any) -> Any:
     """
     try:
         return accelerate(tokenizer, prefix_cache=new_prefix_cache())
-    except (TypeError, VocabularyError) as error:
+    except (ImportError, TypeError, VocabularyError) as error:
         logger.warning("bytemill does not accelerate this tokenizer: %s", error)
         return tokenizer

@@ -162,6 +162,18 @@ def test_what_cannot_be_accelerated_is_left_alone(caplog: pytest.LogCaptureFixtu
     assert "bytemill does not accelerate this tokenizer: expected a fast tokenizer" in caplog.text
 
 
+def test_older_versions_of_transformers_are_left_alone(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bytemill.serve import accelerated
+
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=byte_level())
+    monkeypatch.setitem(sys.modules, "transformers.tokenization_utils_tokenizers", None)
+    with caplog.at_level(logging.WARNING):
+        assert accelerated(tokenizer) is tokenizer
+    assert "accelerated tokenizers need transformers 5 or later" in caplog.text
+
+
 def test_the_size_of_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     from bytemill.serve import new_prefix_cache
 
