@@ -227,17 +227,17 @@ class Accelerated:
         clean_up_tokenization_spaces: bool | None = None,
         **kwargs: Any,
     ) -> str:
-        text: str
         ids = [token_ids] if isinstance(token_ids, int) else token_ids
         held = held_of(self)
         is_known = isinstance(ids, (list, tuple)) and not kwargs and not held.has_own("decode")
         engine = held.engine() if is_known else None
-        if engine is None:
-            text = super()._decode(  # type: ignore[misc]
+        texts = None if engine is None else texts_of(engine, [ids], skip_special_tokens)
+        if texts is None:
+            text: str = super()._decode(  # type: ignore[misc]
                 token_ids, skip_special_tokens, clean_up_tokenization_spaces, **kwargs
             )
             return text
-        text = engine.decode(ids, skip_special=skip_special_tokens)
+        (text,) = texts
         return self.clean_up_tokenization(text) if cleans_up(self, clean_up_tokenization_spaces) else text
 
     def decode(self: Any, token_ids: Any, skip_special_tokens: bool = False, **kwargs: Any) -> Any:
@@ -245,8 +245,8 @@ class Accelerated:
             held = held_of(self)
             is_own = has_own(original_class(type(self)), "decode") or held.has_own("decode", "decode_batch")
             engine = None if is_own else held.engine()
-            if engine is not None:
-                texts = engine.decode_batch(token_ids, skip_special=skip_special_tokens)
+            texts = None if engine is None else texts_of(engine, token_ids, skip_special_tokens)
+            if texts is not None:
                 if cleans_up(self, kwargs.get("clean_up_tokenization_spaces")):
                     return [*map(self.clean_up_tokenization, texts)]
                 return texts
@@ -295,6 +295,16 @@ def settings_kept(backend: Any) -> Iterator[None]:
         # Another thread may encode with the tokenizer, which refuses changes then.
         with suppress(RuntimeError):
             set_lengths(backend, truncation, padding)
+
+
+def texts_of(engine: Engine, rows: list[Any], skips_special: object) -> list[str] | None:
+    """Returns the text of each row of IDs; `None` if these are none, or the flag is none: originals raise."""
+    if type(skips_special) is not bool:
+        return None
+    try:
+        return engine.decode_batch(rows, skip_special=skips_special)
+    except (OverflowError, TypeError):
+        return None
 
 
 def cleans_up(tokenizer: Any, wanted: bool | None) -> bool:

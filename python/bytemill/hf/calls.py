@@ -83,15 +83,20 @@ def call_of(tokenizer: Any, engine: Engine, text: Any, options: dict[str, Any]) 
     is_marked = options.pop("sanitize_control_tokens", False)
     if is_marked or options.keys() != DEFAULTS.keys():
         return None
-    in_words, split = bool(options["is_split_into_words"]), options["split_special_tokens"]
+    in_words, adds = options["is_split_into_words"], options["add_special_tokens"]
+    splits = options["split_special_tokens"]
+    splits = tokenizer.split_special_tokens if splits is None else splits
+    # `tokenizers` refuses anything else.
+    if not type(in_words) is type(adds) is type(splits) is bool:
+        return None
     columns = columns_of(tokenizer, options)
     try:
         elements, is_batch = elements_of(text, options["text_pair"], in_words)
         inputs = [inputs_of(element, in_words) for element in elements]
         settings = Settings(
             in_words,
-            bool(options["add_special_tokens"]),
-            not (tokenizer.split_special_tokens if split is None else split),
+            adds,
+            not splits,
             truncation_of(tokenizer, engine, options),
             padding_of(tokenizer, options),
         )
@@ -155,6 +160,7 @@ def padding_of(tokenizer: Any, options: dict[str, Any]) -> Padding | None:
         ValueError: A value is out of range.
     """
     strategy, multiple = options["padding_strategy"], options["pad_to_multiple_of"]
+    side = options["padding_side"]
     if strategy == "do_not_pad":
         return None
     if strategy not in {"longest", "max_length"}:
@@ -166,7 +172,7 @@ def padding_of(tokenizer: Any, options: dict[str, Any]) -> Padding | None:
         tokenizer.pad_token_type_id,
     )
     return Padding(
-        options["padding_side"] or tokenizer.padding_side,
+        tokenizer.padding_side if side is None else side,
         tokenizer.pad_token_id,
         tokenizer.pad_token_type_id,
         tokenizer.pad_token,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
+from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytemill._arguments import thread_count
@@ -295,7 +296,11 @@ class Engine:
         rows = [ids if isinstance(ids, list) else list(ids) for ids in batch]
         if skip_special:
             special = self.special_ids
-            rows = [ids if special.isdisjoint(ids) else [i for i in ids if i not in special] for ids in rows]
+            rows = [
+                # What only equals an ID, such as a float, is none.
+                ids if special.isdisjoint(ids) else [i for i in map(index, ids) if i not in special]
+                for ids in rows
+            ]
         try:
             return self._decoded(rows)
         except UnknownTokenError:

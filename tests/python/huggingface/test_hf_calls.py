@@ -195,6 +195,14 @@ INVALID: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
     (("a b c",), {"truncation": True, "max_length": 4, "stride": "1"}),
     (("a b c",), {"truncation": True, "max_length": 4, "stride": 4}),
     (("a b c",), {"padding": True, "padding_side": "up"}),
+    (("a b c",), {"padding": True, "padding_side": ""}),
+    (("a<s>",), {"add_special_tokens": 0}),
+    (("a<s>",), {"add_special_tokens": "no"}),
+    (("a<s>",), {"add_special_tokens": None}),
+    (("a<s>",), {"add_special_tokens": np.bool_(0)}),
+    (("a<s>",), {"split_special_tokens": 1}),
+    ((["a", "b"],), {"is_split_into_words": 1}),
+    ((["a", "b"],), {"return_overflowing_tokens": 1, "return_length": 1}),
     (("a b c",), {"padding": True, "pad_to_multiple_of": -2}),
     (("a b c",), {"padding": "max_length", "max_length": -2}),
     (("a b c",), {"return_tensors": "np", "return_overflowing_tokens": True, "return_length": True}),
@@ -209,6 +217,22 @@ def test_calls_that_may_fail(number: int) -> None:
     theirs, ours = both(byte_level("template"), pad_token="<pad>")
     expected = described(outcome(lambda: theirs(*given, **options)), deep=True)
     assert described(outcome(lambda: ours(*given, **options)), deep=True) == expected
+
+
+IDS: list[Any] = [
+    *([1, 5], [[1, 5], [5]], [True, False], [np.int64(1), 5], "1", None, -1),
+    *([1.0, 5], [np.float64(1), 5], [np.bool_(1), 5], ["1"], [-1], [1 << 32], [1 << 70], [5, [1]], [[1], 5]),
+    *([[5, 1.0], [2]], [[5, -1], [2]], [[5], None], [[5], [[1]]]),
+]
+
+
+@pytest.mark.parametrize("skips", [True, False, 1, 0, "yes", None, np.bool_(1)])
+def test_ids_and_flags_to_decode(skips: Any) -> None:
+    theirs, ours = both(byte_level("template"))
+    for ids in IDS:
+        for given in ({}, {"clean_up_tokenization_spaces": True}):
+            expected = outcome(lambda: theirs.decode(ids, skip_special_tokens=skips, **given))  # noqa: B023
+            assert outcome(lambda: ours.decode(ids, skip_special_tokens=skips, **given)) == expected, ids  # noqa: B023
 
 
 def test_no_token_to_fill_up_with() -> None:
