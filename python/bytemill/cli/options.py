@@ -136,7 +136,7 @@ def expanded(context: click.Context, _: click.Parameter, names: Sequence[str]) -
         # Not methods of `Path`, which raise for a text that is too long for a name.
         if os.path.isdir(name):  # noqa: PTH112
             context.meta.setdefault(FOLDERS, []).append(name)
-            files.extend(map(str, files_of_folder(name)))
+            files.extend(as_file(str(path)) for path in files_of_folder(name))
             continue
         if not glob.has_magic(name) or os.path.exists(name):  # noqa: PTH110
             files.append(name)
@@ -144,8 +144,13 @@ def expanded(context: click.Context, _: click.Parameter, names: Sequence[str]) -
         found = sorted(set(matches(name)))
         if not found:
             raise click.BadParameter(f"no file matches {name!r:.200}{text_hint(name)}")
-        files.extend(path for path in found if Path(path).is_file())
+        files.extend(as_file(path) for path in found if Path(path).is_file())
     return tuple(files)
+
+
+def as_file(path: str) -> str:
+    """Returns the path of a file that was found, which unlike an argument `-` is not standard input."""
+    return f"{os.curdir}{os.sep}{path}" if path == STANDARD_INPUT else path
 
 
 def matches(pattern: str) -> Iterator[str]:

@@ -136,6 +136,28 @@ def test_names_do_not_control_a_terminal(tmp_path: Path) -> None:
     assert json.loads(run("count", path, "--json").out)["files"][0]["file"] == str(path)
 
 
+@pytest.mark.parametrize("found", [".", "*", "**", "./*"])
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (["count", "@"], "1"),
+        (["count", "@", "--json"], '"file": "./-"'),
+        (["encode", "@", "-e", "gpt2"], "87"),
+        (["truncate", "@", "-n", "9"], "x"),
+        (["split", "@", "-n", "9"], '"text": "x"'),
+        (["compare", "gpt2", "@"], "./-"),
+    ],
+)
+def test_a_file_that_is_found_is_not_standard_input(
+    call: list[str], expected: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("-").write_text("x")
+    called = run(*[argument.replace("@", found) for argument in call], given="standard input")
+    assert called.code == 0, called.err
+    assert expected in called.out
+
+
 def test_the_name_of_an_encoding_is_text(name: str) -> None:
     assert run("train", f"{name}.txt", "--vocab-size", 260, "-o", f"{name}.bytemill").code == 0
     assert bytemill.Encoding.from_file(f"{name}.bytemill").name == r"caf\xe9"
