@@ -3,25 +3,73 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bytemill.core import Encoding
+from bytemill.errors import VocabularyError
+from bytemill.formats.minbpe_model import Model, definition_of
 from bytemill.minbpe.base import BYTES, Tokenizer
 from bytemill.patterns import WHOLE_TEXT_PATTERN
-from bytemill.reference import ranks_of_merges
+from bytemill.reference import BYTE_TOKENS, ReferenceEncoding, merge, ranks_of_merges
 from bytemill.training import count_pieces
 from bytemill.training.learning import learn_merges
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from bytemill.formats.minbpe_model import Pair
 
 __all__ = ["CompiledTokenizer"]
+
+
+def ranks_of(merges: Mapping[Pair, int]) -> dict[bytes, int] | None:
+    """Returns the ranks that give the same token IDs as merges; `None` if there are none.
+
+    The core merges by the bytes of a pair, minbpe by its IDs.
+    """
+    numbers = range(BYTES, BYTES + len(merges))
+    if [*merges.values()] != [*numbers]:
+        return None
+    if any(not 0 <= part < number for pair, number in zip(merges, numbers, strict=True) for part in pair):
+        return None
+    try:
+        return definition_of(Model("", {}, {**merges}), "minbpe", "merges").ranks
+    except VocabularyError:
+        return None
+
+
+class MergingEncoding(ReferenceEncoding):
+    """Merges by the IDs of pairs as minbpe does, in plain Python: for merges that no ranks stand for."""
+
+    def __init__(
+        self, merges: Mapping[Pair, int], special_tokens: Mapping[str, int], pattern: str | None
+    ) -> None:
+        """Initialises an encoding; its arguments are the attributes of a tokenizer."""
+        super().__init__(ranks_of_merges([]), special_tokens, pattern)
+        self._merges = {**merges}
+        tokens = dict(enumerate(BYTE_TOKENS))
+        for (left, right), new_id in merges.items():
+            # A pair of tokens that no merge before it makes has no bytes, but is merged where it occurs.
+            if left in tokens and right in tokens:
+                tokens[new_id] = tokens[left] + tokens[right]
+        self._token_bytes |= tokens
+
+    def encode_piece(self, piece: bytes) -> list[int]:
+        """Encodes one piece by the merge with the lowest ID, again and again."""
+        ids = list(piece)
+        while pairs := [pair for pair in pairwise(ids) if pair in self._merges]:
+            pair = min(pairs, key=self._merges.__getitem__)
+            ids = merge(ids, pair, self._merges[pair])
+        return ids
 
 
 class CompiledTokenizer(Tokenizer):
     """A tokenizer on the compiled core.
 
-    You can assign attributes, but do not change their dictionaries: the core has its own copies.
+    You can assign attributes, but do not change their dictionaries: the core has its own copies. Merges that
+    the core cannot follow exactly, such as two that make the same bytes, are followed in plain Python,
+    slowly.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -36,11 +84,14 @@ class CompiledTokenizer(Tokenizer):
         return self.pattern or None
 
     @cached_property
-    def _encoding(self) -> Encoding:
+    def _encoding(self) -> Encoding | MergingEncoding:
+        ranks = ranks_of(self.merges)
+        if ranks is None:
+            return MergingEncoding(self.merges, self.special_tokens, self._splitting)
         return Encoding(
             type(self).__name__,
             pat_str=self._splitting or WHOLE_TEXT_PATTERN,
-            mergeable_ranks=ranks_of_merges(self.merges),
+            mergeable_ranks=ranks,
             special_tokens=self.special_tokens,
         )
 

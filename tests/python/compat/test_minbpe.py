@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,63 @@ def test_assigned_attributes_take_effect() -> None:
     split = RegexTokenizer()
     split.merges, split.pattern = {(97, 32): 256}, ".|\\s"
     assert split.encode("a ") == [97, 32]
+
+
+def loop_of_minbpe(text: str, merges: dict[tuple[int, int], int]) -> list[int]:
+    """Returns the token IDs of a text, as the loop of minbpe's `BasicTokenizer.encode` has them."""
+    ids = list(text.encode())
+    while len(ids) > 1:
+        pair = min(base.get_stats(ids), key=lambda pair: merges.get(pair, float("inf")))
+        if pair not in merges:
+            break
+        ids = base.merge(ids, pair, merges[pair])
+    return ids
+
+
+# Merges that files may have, the first as an encoding too; then such as only assignment makes.
+MERGES: dict[str, dict[tuple[int, int], int]] = {
+    "by rank": {(97, 98): 256, (98, 99): 257, (256, 99): 258},
+    "made of other tokens": {(97, 98): 256, (98, 99): 257, (97, 257): 258},
+    "the same bytes": {(97, 97): 256, (256, 97): 257, (97, 256): 258},
+    "not in order": {(97, 98): 256, (98, 97): 257, (257, 256): 258, (256, 97): 259},
+    "with a gap": {(97, 98): 300},
+    "numbered otherwise": {(97, 98): 257, (98, 99): 256},
+    "of one ID": {(97, 98): 256, (98, 99): 256},
+    "of later tokens": {(97, 300): 301, (98, 99): 300},
+    "of no tokens": {(97, 98): 256, (-1, 97): 257},
+}
+
+
+@pytest.mark.parametrize("name", MERGES)
+def test_merges_are_followed_as_in_minbpe(name: str) -> None:
+    tokenizer, split = BasicTokenizer(), RegexTokenizer(r"[^ ]+|\s")
+    tokenizer.merges = split.merges = MERGES[name]
+    split.special_tokens = {"<s>": 500}
+    for size in range(6):
+        for characters in product("abc", repeat=size):
+            text = "".join(characters)
+            ids = loop_of_minbpe(text, MERGES[name])
+            assert tokenizer.encode(text) == split.encode(text) == ids
+            parts = [*ids, 32, *ids]
+            assert split.encode(f"{text} {text}") == parts
+            assert split.encode(f"{text}<s>{text}", allowed_special="all") == [*ids, 500, *ids]
+            if name not in {"of one ID", "of later tokens"}:
+                assert split.decode([*parts, 500]) == f"{text} {text}<s>"
+                assert tokenizer.decode(ids) == text
+    with pytest.raises(ValueError, match=r"invalid token id: .*5000"):
+        split.decode([97, 5000])
+
+
+@pytest.mark.parametrize("name", ["made of other tokens", "the same bytes"])
+def test_files_that_are_no_encodings(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "odd.model"
+    lines = [f"{left} {right}" for left, right in MERGES[name]]
+    path.write_text("\n".join(["minbpe v1", "", "0", *lines]), encoding="utf-8")
+    with pytest.raises(bytemill.VocabularyError):
+        bytemill.Encoding.from_file(path)
+    for tokenizer in (BasicTokenizer(), RegexTokenizer()):
+        tokenizer.load(path)
+        assert tokenizer.encode("aaabcab") == loop_of_minbpe("aaabcab", MERGES[name])
 
 
 def test_the_basic_tokenizer_ignores_patterns_and_special_tokens(tmp_path: Path) -> None:
