@@ -256,6 +256,13 @@ def warn_of_ambiguity(
                 UserWarning,
                 stacklevel=stacklevel,
             )
+    warn_of_shared_ids(mergeable_ranks, special_tokens, stacklevel + 1)
+
+
+def warn_of_shared_ids(
+    mergeable_ranks: Mapping[bytes, int], special_tokens: Mapping[str, int], stacklevel: int = 3
+) -> None:
+    """Warns of special tokens that have the ID of a mergeable token; arguments as `warn_of_ambiguity`."""
     ids = set(special_tokens.values())
     if not ids.isdisjoint(mergeable_ranks.values()):
         shared = sorted(ids.intersection(mergeable_ranks.values()))

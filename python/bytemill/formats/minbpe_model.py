@@ -27,6 +27,7 @@ __all__ = [
     "escape_controls",
     "format_model",
     "format_vocab",
+    "hidden_tokens",
     "model_of",
     "parse_model",
     "rendered",
@@ -183,32 +184,36 @@ def definition_of(model: Model, name: str, source: str) -> Definition:
     merges = indices_of(((tokens[left], tokens[right]) for left, right in model.merges), source)
     check_merges(ranks, merges, source, whole_pieces=False)
     tokens_by_id(model.special_tokens.items(), source)
-    hidden = hidden_token(list(model.special_tokens))
-    if hidden is not None:
-        text, later = map(brief, map(repr, hidden))
+    for later, earlier in hidden_tokens(list(model.special_tokens)).items():
+        text, hidden = brief(repr(earlier)), brief(repr(later))
         raise VocabularyError(
-            f"{source}: cannot be encoded exactly: minbpe never finds the special token {later}, "
+            f"{source}: cannot be encoded exactly: minbpe never finds the special token {hidden}, "
             f"which begins with {text} and comes after it in the file"
         )
     return definition
 
 
-def hidden_token(texts: list[str]) -> tuple[str, str] | None:
-    """Returns a text and a later one that begins with it; `None` if there are none.
+def hidden_tokens(texts: list[str]) -> dict[str, str]:
+    """Returns the special tokens that minbpe never finds, each with an earlier one that it begins with.
+
+    minbpe takes the first of the alternatives that match, an encoding the longest. Of the others both find
+    the same.
 
     Complexity:
         O(n log n) comparisons for n texts.
     """
+    hidden: dict[str, str] = {}
     # In alphabetical order, a text is behind those that it begins with, the longest of them last.
     beginnings: list[tuple[str, int]] = []
     for text, place in sorted(zip(texts, range(len(texts)), strict=True)):
         while beginnings and not text.startswith(beginnings[-1][0]):
             beginnings.pop()
         if beginnings and beginnings[-1][1] < place:
-            return beginnings[-1][0], text
-        # What begins with this text and with an earlier one has been refused: places descend.
-        beginnings.append((text, place))
-    return None
+            hidden[text] = beginnings[-1][0]
+        else:
+            # What begins with this text and with an earlier one is hidden: places descend.
+            beginnings.append((text, place))
+    return hidden
 
 
 def model_of(definition: Definition) -> Model:

@@ -6,7 +6,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from bytemill._calls import warn_of_shared_ids
 from bytemill.core import Encoding
+from bytemill.definition import Definition
 from bytemill.errors import VocabularyError
 from bytemill.formats.minbpe_model import Model, definition_of
 from bytemill.minbpe.base import BYTES, Tokenizer
@@ -37,6 +39,17 @@ def ranks_of(merges: Mapping[Pair, int]) -> dict[bytes, int] | None:
         return definition_of(Model("", {}, {**merges}), "minbpe", "merges").ranks
     except VocabularyError:
         return None
+
+
+def encoding_of(
+    name: str, pattern: str | None, ranks: dict[bytes, int], special_tokens: dict[str, int]
+) -> Encoding:
+    """Builds an encoding without the warning of the constructor that the longest special token wins.
+
+    `RegexTokenizer` allows it those tokens only that minbpe finds.
+    """
+    warn_of_shared_ids(ranks, special_tokens, stacklevel=4)
+    return Encoding._of(Definition(name, pattern or WHOLE_TEXT_PATTERN, ranks, special_tokens))  # noqa: SLF001 - of this library
 
 
 class MergingEncoding(ReferenceEncoding):
@@ -77,6 +90,7 @@ class CompiledTokenizer(Tokenizer):
         super().__setattr__(name, value)
         if name in {"merges", "pattern", "special_tokens"}:
             self.__dict__.pop("_encoding", None)
+            self.__dict__.pop("_hidden", None)
 
     @property
     def _splitting(self) -> str | None:
@@ -88,12 +102,7 @@ class CompiledTokenizer(Tokenizer):
         ranks = ranks_of(self.merges)
         if ranks is None:
             return MergingEncoding(self.merges, self.special_tokens, self._splitting)
-        return Encoding(
-            type(self).__name__,
-            pat_str=self._splitting or WHOLE_TEXT_PATTERN,
-            mergeable_ranks=ranks,
-            special_tokens=self.special_tokens,
-        )
+        return encoding_of(type(self).__name__, self._splitting, ranks, self.special_tokens)
 
     def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:  # noqa: FBT001, FBT002 - as there
         """Learns `vocab_size - 256` merges from a text, which replace earlier ones.

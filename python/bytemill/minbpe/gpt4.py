@@ -7,17 +7,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
 from bytemill.builtin import BUILTIN_ENCODINGS
-from bytemill.core import Encoding
 from bytemill.errors import VocabularyError
 from bytemill.formats.merge_list import merges_of
 from bytemill.formats.minbpe_model import Pair, format_vocab
 from bytemill.io.atomic import write_atomically
+from bytemill.minbpe._compiled import encoding_of
 from bytemill.minbpe.base import BYTES
 from bytemill.minbpe.regex import GPT4_SPLIT_PATTERN, RegexTokenizer
 from bytemill.registry import get_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from bytemill.core import Encoding
 
 __all__ = ["GPT4_SPECIAL_TOKENS", "GPT4_SPLIT_PATTERN", "GPT4Tokenizer", "recover_merges"]
 
@@ -70,12 +72,7 @@ class GPT4Tokenizer(RegexTokenizer):
         encoding = get_encoding("cl100k_base")
         if self.special_tokens == encoding.definition.special_tokens:
             return encoding
-        return Encoding(
-            type(self).__name__,
-            pat_str=self.pattern,
-            mergeable_ranks=encoding.definition.ranks,
-            special_tokens=self.special_tokens,
-        )
+        return encoding_of(type(self).__name__, self.pattern, encoding.definition.ranks, self.special_tokens)
 
     def train(self, text: str, vocab_size: int, verbose: bool = False) -> NoReturn:  # noqa: FBT001, FBT002
         """Raises `NotImplementedError`: the tokenizer is trained already."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from bytemill.formats.minbpe_model import hidden_tokens
 from bytemill.minbpe._compiled import CompiledTokenizer
 from bytemill.patterns import MINBPE_GPT2_PATTERN as GPT2_SPLIT_PATTERN
 from bytemill.patterns import MINBPE_GPT4_PATTERN as GPT4_SPLIT_PATTERN
@@ -28,6 +30,10 @@ class RegexTokenizer(CompiledTokenizer):
         """
         self._set({}, GPT4_SPLIT_PATTERN if pattern is None else pattern, {})
 
+    @cached_property
+    def _hidden(self) -> dict[str, str]:
+        return hidden_tokens(list(self.special_tokens))
+
     @property
     def inverse_special_tokens(self) -> dict[int, str]:
         """The special token of each ID that has one."""
@@ -47,16 +53,20 @@ class RegexTokenizer(CompiledTokenizer):
         Args:
             text: Any string.
             allowed_special: The special tokens to encode as single tokens: "all", "none", a set of them, or
-                "none_raise": none, and a special token in the text is an error.
+                "none_raise": none, and a special token in the text is an error. Of several that begin at the
+                same place, the first one in the dictionary is encoded.
 
         Raises:
             AssertionError: A special token is in the text, and `allowed_special` is "none_raise".
             ValueError: `allowed_special` is none of these.
         """
-        if isinstance(allowed_special, (set, frozenset)):
-            return self._encoding.encode(text, allowed_special=allowed_special, disallowed_special=())
-        if allowed_special == "all":
-            return self._encoding.encode(text, allowed_special="all")
+        if isinstance(allowed_special, (set, frozenset)) or allowed_special == "all":
+            allowed = allowed_special
+            if self._hidden:
+                # Of these alone, other ones may be hidden.
+                given = [token for token in self.special_tokens if allowed == "all" or token in allowed]
+                allowed = {*given} - hidden_tokens(given).keys()
+            return self._encoding.encode(text, allowed_special=allowed, disallowed_special=())
         if allowed_special == "none_raise":
             found = [token for token in self.special_tokens if token in text]
             if found:

@@ -276,6 +276,18 @@ def test_special_tokens() -> None:
     assert tokenizer.vocab[5_000] == b"<|new|>"
 
 
+@pytest.mark.parametrize("merges", [{}, {(97, 98): 300}], ids=["compiled", "in Python"])
+def test_the_first_special_token_counts(merges: dict[tuple[int, int], int]) -> None:
+    tokenizer = RegexTokenizer()
+    tokenizer.merges = merges
+    tokenizer.register_special_tokens({"<a>": 400, "<a>b": 401, "<a>bc": 402, "<c>d": 403, "<c>": 404})
+    assert tokenizer.encode("x<a>b", allowed_special="all") == [120, 400, 98]
+    assert tokenizer.encode("<a>bc<c>d<c>", allowed_special="all") == [400, 98, 99, 403, 404]
+    assert tokenizer.encode("<a>bc<c>d", allowed_special={"<a>b", "<a>bc", "<c>"}) == [401, 99, 404, 100]
+    tokenizer.special_tokens = dict(reversed(tokenizer.special_tokens.items()))
+    assert tokenizer.encode("<a>bc<c>d", allowed_special="all") == [402, 404, 100]
+
+
 def test_training_again_keeps_special_tokens() -> None:
     tokenizer = RegexTokenizer()
     tokenizer.register_special_tokens(SPECIAL)
