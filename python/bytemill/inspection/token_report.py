@@ -11,7 +11,7 @@ import regex  # type: ignore[import-untyped]  # the package ships no types
 from bytemill._arguments import integer
 from bytemill._messages import shortened
 from bytemill._named import encoding_of
-from bytemill.errors import UnknownTokenError
+from bytemill.errors import PatternError, UnknownTokenError
 from bytemill.inspection.notebook import Displayed
 from bytemill.inspection.reachability import Pieces, last_merge, may_occur
 from bytemill.inspection.terminal import align_columns
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FRAGMENTS", "Reach", "TokenList", "TokenReport", "kinds_of", "list_tokens", "report_token"]
 
-# As in `reachability`; "whole" for a token whose own text encodes to it, "special" for a special token. The
-# last four are those of pieces of SentencePiece models.
+# As in `reachability`; "whole" for a token whose own text encodes to it, "special" for a special token,
+# "other" for one of a model without ranks whose own text does not encode to it. The last four are those of
+# pieces of SentencePiece models of type BPE.
 Reach: TypeAlias = Literal[
     "whole",
     "whole_only",
@@ -34,6 +35,7 @@ Reach: TypeAlias = Literal[
     "fragment",
     "unreachable",
     "special",
+    "other",
     "merged",
     "changed",
     "unused",
@@ -47,6 +49,7 @@ MEANING: dict[Reach, str] = {
     "fragment": "its bytes are not whole characters; merges inside larger pieces may make it",
     "unreachable": "no text encodes to it",
     "special": "its own text encodes to it where special tokens are allowed",
+    "other": "its own text does not encode to it; other texts may",
     "merged": "merges make it from its characters",
     "changed": "normalization changes its text; other texts may encode to it",
     "unused": "merges make it, and then it gives way to its parts",
@@ -66,8 +69,8 @@ class TokenReport(Displayed):
         reach: How a text can encode to it.
         parts: Ids and bytes of the two tokens that the last merge joins; empty for a byte token, a special
             token, and one that merges do not make; of a SentencePiece model also where one of the two is not
-            a token.
-        piece: The piece of a SentencePiece model, with marks for spaces; `None` for other tokens.
+            a token; always for a model that neither merges by rank nor is a SentencePiece model of type BPE.
+        piece: The piece of a SentencePiece model of type BPE, with marks for spaces; `None` for other tokens.
         type: Its type: "normal", "unknown", "control", "user_defined", "unused" or "byte".
         score: Its score; the highest merges first.
     """
@@ -140,16 +143,20 @@ def report_token(encoding: Encoding | str, token_id: int) -> TokenReport:
     value = encoding.decode_single_token_bytes(token_id)
     [kind] = kinds_of([value])
     contents = encoding.definition.model
-    if contents is not None:
+    if contents is not None and encoding._core_bpe.model_kind == "merges":  # noqa: SLF001 - as above
         return report_piece(encoding, Pieces(encoding, contents), token_id, value, kind)
     if encoding.is_special_token(token_id):
         return TokenReport(encoding.name, token_id, value, kind, "special", ())
+    text = text_of(value)
+    whole = text is not None and is_whole(encoding, text, token_id)
+    reach: Reach
+    if not encoding._has_ranks:  # noqa: SLF001 - as above
+        # What else becomes the token depends on the model, and on the steps before it.
+        reach = "whole" if whole else "other"
+        return TokenReport(encoding.name, token_id, value, kind, reach, ())
     ranks = encoding._mergeable_ranks  # noqa: SLF001 - tiktoken's name for them
     parts = last_merge(value, ranks)
     merged = parts is not None
-    text = text_of(value)
-    whole = text is not None and encoding.encode_ordinary(text) == [token_id]
-    reach: Reach
     if not may_occur(value) or not (merged or whole):
         reach = "unreachable"
     elif text is None:
@@ -161,8 +168,19 @@ def report_token(encoding: Encoding | str, token_id: int) -> TokenReport:
     return TokenReport(encoding.name, token_id, value, kind, reach, tuple((ranks[p], p) for p in parts or ()))
 
 
+def is_whole(encoding: Encoding, text: str, token_id: int) -> bool:
+    """Returns whether a text encodes to one token."""
+    try:
+        return encoding.encode_ordinary(text) == [token_id]
+    except PatternError:
+        raise
+    except ValueError:
+        # It needs an unknown token, which some models of words and of scores do not have.
+        return False
+
+
 def report_piece(encoding: Encoding, pieces: Pieces, token_id: int, value: bytes, kind: str) -> TokenReport:
-    """Describes a token of an encoding that is a SentencePiece model."""
+    """Describes a token of an encoding that is a SentencePiece model of type BPE."""
     if token_id >= len(pieces.pieces):
         return TokenReport(encoding.name, token_id, value, kind, "special", ())
     piece = pieces.pieces[token_id]

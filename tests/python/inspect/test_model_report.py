@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -14,8 +14,10 @@ from bytemill._educational import SimpleBytePairEncoding
 from bytemill.cli import main
 from bytemill.formats.sentencepiece_model import definition_of
 from bytemill.inspection.reachability import Pieces
+from bytemill.inspection.token_report import MEANING
 from bytemill.reference_sentencepiece import Kind
 from support import sentencepiece as real
+from support.tokenizer_files import file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,6 +134,48 @@ def test_tokens_that_are_no_pieces() -> None:
     report = inspection.report_token(encoding, 500)
     assert (report.reach, report.piece, "piece" in report.to_dict()) == ("special", None, False)
     assert inspection.report(encoding).holes == [(len(IDS), 499)]
+
+
+WORDS = {"[UNK]": 0, "un": 1, "##aff": 2, "##able": 3, "able": 4, "a": 5, "##": 6, "b c": 7}
+PREFIX = {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
+SCORES = [["<unk>", 0], ["▁", -9], ["▁a", -3], ["a", -1], ["b", -1], ["aab", -90], ["😀", -2], ["▁aa", -2.5]]
+
+
+@pytest.mark.parametrize(
+    ("contents", "whole"),
+    [
+        ({"type": "WordPiece", **PREFIX, "vocab": WORDS}, {0, 1, 2, 3, 4, 5, 6}),
+        ({"type": "WordLevel", "unk_token": "", "vocab": WORDS}, {0, 1, 2, 3, 4, 5, 6}),
+        ({"type": "Unigram", "unk_id": 0, "vocab": SCORES}, {1, 2, 7}),
+        ({"type": "Unigram", "unk_id": None, "vocab": SCORES[1:]}, {0, 1, 6}),
+    ],
+)
+def test_of_a_token_without_a_rank_only_what_is_known(
+    contents: dict[str, Any], whole: set[int], tmp_path: Path
+) -> None:
+    path = tmp_path / "tokenizer.json"
+    splitter = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    if contents["type"] != "Unigram":
+        splitter = {"type": "WhitespaceSplit"}
+    path.write_text(file({}, model=contents, pre_tokenizer=splitter), encoding="utf-8")
+    encoding = Encoding.from_file(path)
+    reports = [inspection.report_token(encoding, token_id) for token_id in range(len(contents["vocab"]))]
+    assert {report.id for report in reports if report.reach == "whole"} == whole
+    for report in reports:
+        assert report.reach in {"whole", "other"}
+        assert report.parts == ()
+        assert str(report).endswith(MEANING[report.reach])
+        if report.reach == "whole":
+            assert encoding.encode(report.value.decode()) == [report.id]
+
+
+def test_a_token_of_a_unigram_model() -> None:
+    parsed = real.parse(small())
+    parsed.trainer_spec.model_type = parsed.trainer_spec.UNIGRAM
+    encoding = encoding_of(parsed.SerializeToString())
+    for piece, reach in (("<s>", "special"), ("bc", "other"), ("▁ab", "whole"), ("<0x41>", "other")):
+        report = inspection.report_token(encoding, IDS[piece])
+        assert (report.reach, report.parts, report.piece) == (reach, (), None), piece
 
 
 def test_pieces_that_no_text_becomes_are_never_met() -> None:

@@ -21,6 +21,7 @@ from bytemill.playground import Playground
 from bytemill.playground.answers import ENDPOINTS, FORMATS, STAGES, Message, chat_tokens
 from bytemill.playground.wire import unpack
 from support.requests import answer, ask, problem
+from support.tokenizer_files import file
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +97,15 @@ def test_token(running: Playground) -> None:
     assert "no token of gpt2" in problem(running, "token", b'{"id": 50257}', e="gpt2")["error"]
     for body in (b"{}", b"[]", b"x", b'{"id": -1}', b'{"id": "1"}'):
         assert problem(running, "token", body, e="gpt2")["error"].startswith("expected")
+
+
+def test_a_token_of_a_model_without_ranks() -> None:
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -1], ["b", -1], ["aab", -90]]}
+    with playground.start(open_browser=False) as started:
+        name = answer(started, "load", file({}, model=model).encode(), name="tokenizer.json")["name"]
+        found = answer(started, "token", b'{"id": 3}', e=name)
+    assert (found["text"], found["reach"], found["parts"]) == ("aab", "other", [])
+    assert found["meaning"] == "its own text does not encode to it; other texts may"
 
 
 def test_explain(running: Playground) -> None:
