@@ -144,14 +144,14 @@ def decode(loaded: Loaded, query: Mapping[str, str], body: bytes) -> Answer:
     if len(body) % 4 or len(body) > 4 * MOST_DECODED:
         raise Problem(f"expected at most {MOST_DECODED:,} IDs of 4 bytes each, got {len(body):,} bytes")
     ids = np.frombuffer(body, np.dtype("<u4")).tolist()
-    unknown = list(dict.fromkeys(i for i in ids if not encoding._core_bpe.is_token(i)))  # noqa: SLF001
-    known = [i for i in ids if i not in set(unknown)] if unknown else ids
+    unknown = dict.fromkeys(i for i in ids if not encoding._core_bpe.is_token(i))  # noqa: SLF001
+    known = [i for i in ids if i not in unknown] if unknown else ids
     contents = encoding.decode_bytes(known)
     return as_json(
         {
             "text": contents.decode(errors="replace"),
             "exact": contents.decode(errors="ignore").encode() == contents,
-            "unknown": unknown[:MOST_HITS],
+            "unknown": list(unknown)[:MOST_HITS],
             "highest": encoding.max_token_value,
         }
     )

@@ -19,8 +19,10 @@ from bytemill.inspection.traces import MOST_MERGES, MOST_TEXT
 from bytemill.patterns import PATTERNS
 from bytemill.playground import Playground
 from bytemill.playground.answers import ENDPOINTS, FORMATS, STAGES, Message, chat_tokens
+from bytemill.playground.loaded import Loaded
 from bytemill.playground.wire import unpack
 from support.requests import answer, ask, problem
+from support.timing import assert_in_proportion
 from support.tokenizer_files import file
 
 
@@ -88,6 +90,17 @@ def test_decode(running: Playground) -> None:
     assert (found["text"], found["unknown"]) == ("def f<|endoftext|>", [4294967295])
     assert answer(running, "decode", ids(0xC3), e="gpt2")["exact"] in (True, False)
     assert "4 bytes each" in problem(running, "decode", b"abc", e="gpt2")["error"]
+
+
+def test_decoding_takes_time_in_proportion_to_unknown_ids() -> None:
+    loaded = Loaded()
+
+    def decode(size: int) -> None:
+        ids = np.arange(300_000, 300_000 + size, dtype="<u4")
+        found = json.loads(ENDPOINTS["POST", "decode"](loaded, {"e": "gpt2"}, ids.tobytes()).body)
+        assert (found["text"], found["unknown"]) == ("", ids[:200].tolist())
+
+    assert_in_proportion(decode, 3_000, 12_000)
 
 
 def test_token(running: Playground) -> None:
