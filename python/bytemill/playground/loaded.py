@@ -146,17 +146,20 @@ class Loaded:
         models: dict[str, list[str]] = {}
         for model, name in {**MODEL_TO_ENCODING, **families}.items():
             models.setdefault(name, []).append(model)
+        with self._lock:
+            # Another request may open a file meanwhile.
+            opened = {**self._opened}
         sizes = {name: each.max_id + 1 for name, each in BUILTIN_ENCODINGS.items()}
-        sizes |= {name: each.n_vocab for name, each in self._opened.items()}
+        sizes |= {name: each.n_vocab for name, each in opened.items()}
         return [
             {
                 "name": name,
                 "tokens": sizes.get(name),
                 "models": models.get(name, []),
-                "file": name in self._opened,
-                "ranks": name not in self._opened or self._opened[name]._has_ranks,  # noqa: SLF001 - of this library
+                "file": name in opened,
+                "ranks": name not in opened or opened[name]._has_ranks,  # noqa: SLF001 - of this library
             }
-            for name in [*list_encoding_names(), *self._opened]
+            for name in [*list_encoding_names(), *opened]
         ]
 
     def details(self, name: str) -> dict[str, Any]:

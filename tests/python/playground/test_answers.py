@@ -47,6 +47,23 @@ def test_encodings(running: Playground) -> None:
     assert "cl100k" in found["patterns"]
 
 
+def test_encodings_while_a_file_is_opened() -> None:
+    loaded = Loaded()
+    ranks = {bytes([byte]): byte for byte in range(256)}
+
+    class Growing(bytemill.Encoding):
+        """An encoding that another request follows while it is described."""
+
+        @property
+        def n_vocab(self) -> int:
+            loaded.add(bytemill.get_encoding("gpt2").with_special_tokens({"<x>": 60_000}, name="other"))
+            return super().n_vocab
+
+    loaded.add(Growing("growing", pat_str=".", mergeable_ranks=ranks, special_tokens={}))
+    assert [each["name"] for each in loaded.described()][-1] == "growing"
+    assert [each["name"] for each in loaded.described()][-2:] == ["growing", "other"]
+
+
 def test_details(running: Playground) -> None:
     found = answer(running, "details", e="gpt2")
     assert (found["tokens"], found["special"]) == (50257, {"<|endoftext|>": 50256})
