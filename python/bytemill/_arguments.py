@@ -22,6 +22,7 @@ __all__ = [
     "InvalidUtf8",
     "Reading",
     "byte_limit",
+    "check_no_bytes",
     "check_type",
     "integer",
     "integer_type",
@@ -244,6 +245,15 @@ def byte_limit(name: str, value: SupportsIndex | str) -> int:
         ) from None
 
 
+def check_no_bytes(name: str, tokens: object) -> None:
+    """Raises `TypeError` for bytes in the argument called `name`: they are iterable, and would be IDs."""
+    if isinstance(tokens, (bytes, bytearray, memoryview)):
+        raise TypeError(
+            f"{name} must be a token id, the text of a token as str, or a sequence of them, not "
+            f"{type(tokens).__name__}; {HOW_TO_NAME_TOKENS}"
+        )
+
+
 def known_ids(name: str, tokens: int | Sequence[int] | None, is_token: Callable[[int], bool]) -> list[int]:
     """Returns the ids in the argument called `name`: none, one or several.
 
@@ -253,6 +263,7 @@ def known_ids(name: str, tokens: int | Sequence[int] | None, is_token: Callable[
     """
     if tokens is None:
         return []
+    check_no_bytes(name, tokens)
     try:
         ids = list(map(index, tokens if isinstance(tokens, Iterable) else [tokens]))
     except TypeError:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from operator import index
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from bytemill._arguments import known_ids
+from bytemill._arguments import check_no_bytes, known_ids
 from bytemill.definition import ID_LIMIT
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def ids_of(what: str, tokens: Tokens, encoding: HasTokens, *, stacklevel: int = 
     """Returns the IDs of the argument called `what`; `stacklevel` is that of its warning.
 
     Raises:
-        TypeError: They are neither integers nor strings.
+        TypeError: They are neither integers nor strings; or bytes, whose items would be IDs.
         ValueError: One is not a token of the encoding.
 
     Warns:
@@ -67,6 +67,7 @@ def ids_of(what: str, tokens: Tokens, encoding: HasTokens, *, stacklevel: int = 
     """
     if tokens is None:
         return []
+    check_no_bytes(what, tokens)
     given = [tokens] if isinstance(tokens, str) or not isinstance(tokens, Iterable) else tokens
     ids: list[int] = []
     for token in given:

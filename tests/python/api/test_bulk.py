@@ -263,6 +263,20 @@ def test_unknown_tokens_around_texts(encoding: bytemill.Encoding, where: str, to
         encoding.encode_batch_to_numpy(["a"], **{where: token})
 
 
+@pytest.mark.parametrize("where", ["prepend", "append"])
+@pytest.mark.parametrize("token", [b"\n", bytearray(b"\n"), memoryview(b"\n"), b""])
+def test_bytes_around_texts(where: str, token: Any, tmp_path: Path) -> None:
+    """Their items are integers, but not meant as IDs."""
+    encoding = bytemill.get_encoding("gpt2")
+    arguments = {where: token}
+    for call in (
+        lambda: encoding.encode_batch_to_numpy(["a"], **arguments),
+        lambda: write_shards(["a"], tmp_path / "out", encoding, **arguments),
+    ):
+        with pytest.raises(TypeError, match=rf"^{where} must be a token id, the text of a token as str, or "):
+            call()
+
+
 def test_the_warning_of_an_ordinary_token_names_the_call(tmp_path: Path) -> None:
     encoding = bytemill.get_encoding("cl100k_base")
     calls = (
