@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from bytemill._arguments import integer
 from bytemill._messages import import_optional
@@ -405,6 +407,7 @@ class Held:
         self.prefix_cache = prefix_cache
         # Comparing an engine with the tokenizer, and its original methods, change its settings for a moment.
         self.lock = RLock()
+        ALL_HELD.add(self)
         # By the post-processor: some classes set another one for each language. `None` if it is refused.
         self._engines: dict[bytes, Engine | None] = {}
 
@@ -488,6 +491,20 @@ class Held:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.backend, self.is_off, self.prefix_cache)
+
+
+# All that are in use.
+ALL_HELD: WeakSet[Held] = WeakSet()
+
+
+def forget_owners() -> None:
+    """Replaces the locks in a forked process, where the threads that held them do not exist."""
+    for held in ALL_HELD:
+        held.lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget_owners)
 
 
 def hold(tokenizer: Any, *, is_off: bool = False, prefix_cache: PrefixCache | None = None) -> Held:

@@ -7,7 +7,9 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import os
 import pickle
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -18,8 +20,9 @@ import pytest
 import bytemill
 from bytemill import hf
 from bytemill.hf import samples
-from bytemill.hf.accelerated import Accelerated, Held
+from bytemill.hf.accelerated import Accelerated, Held, held_of
 from support.outcomes import outcome, plain
+from support.subprocesses import has_fork
 from support.toy_tokenizers import PROCESSORS, TEXTS, byte_level
 
 if TYPE_CHECKING:
@@ -528,3 +531,28 @@ def test_threads_keep_their_settings() -> None:
         sys.setswitchinterval(before)
     assert all(one == expected for one in found)
     assert ours.backend_tokenizer.truncation is None
+
+
+@has_fork
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_forked_while_another_thread_changes_settings() -> None:
+    theirs, ours = both()
+    for tokenizer in (theirs, ours):
+        tokenizer.add_tokens(["<new>"])
+    expected = theirs("a <new> b")["input_ids"]
+    with ThreadPoolExecutor(1) as pool:
+        lock = held_of(ours).lock
+        pool.submit(lock.acquire).result()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                # It would wait for ever.
+                signal.alarm(60)
+                code = 0 if ours("a <new> b")["input_ids"] == expected else 1
+            finally:
+                os._exit(code)
+        status = os.waitpid(child, 0)[1]
+        pool.submit(lock.release).result()
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert ours("a <new> b")["input_ids"] == expected
