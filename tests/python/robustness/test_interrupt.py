@@ -448,3 +448,31 @@ def test_handlers_and_callbacks_cannot_use_the_counts_of_their_call() -> None:
     assert first == second
     assert first.startswith("it is in use by a call of this thread")
     assert (reading, again) == ("True True", "True")
+
+
+def test_what_a_handler_raises_comes_through_when_the_work_is_done() -> None:
+    # Now and then this thread waits for another one, which comes to its end while the handler runs.
+    printed = run(
+        """
+        import random, signal, time, bytemill
+        class TooLate(Exception): pass
+        def handler(number, frame):
+            time.sleep(0.5)
+            raise TooLate("time is up")
+        encoding = bytemill.get_encoding("cl100k_base")
+        signal.signal(signal.SIGALRM, handler)
+        words = "words that keep it busy for a while; " * 20_000
+        letters = bytes(97 + byte % 26 for byte in range(256))
+        piece = random.Random(1).randbytes(500_000).translate(letters).decode()
+        encoding.encode_batch_to_numpy([words], num_threads=2)
+        for _ in range(8):
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            try:
+                encoding.encode_batch_to_numpy([words, piece], num_threads=2)
+                time.sleep(0.1)  # where the work takes no time
+                print("nothing came")
+            except TooLate as error:
+                print(error)
+        """
+    )
+    assert printed.splitlines() == ["time is up"] * 8
