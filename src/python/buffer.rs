@@ -14,7 +14,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
-use super::ids::arrays::ImmutableIds;
+use super::ids::arrays::{ImmutableIds, load_numpy};
 use crate::util::memory;
 
 /// The bytes of a contiguous buffer.
@@ -115,11 +115,15 @@ pub(super) fn is_immutable(data: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(true)
 }
 
-/// Returns true if `NumPy` is imported. If not, nothing is an array, and asking whether something is one
-/// would import it.
+/// Returns true if `NumPy` is imported, and [loaded](load_numpy) then. If not, nothing is an array, and asking whether
+/// something is one would import it.
 pub(super) fn numpy_is_imported(py: Python<'_>) -> PyResult<bool> {
     let modules = py
         .import(intern!(py, "sys"))?
         .getattr(intern!(py, "modules"))?;
-    modules.contains(intern!(py, "numpy"))
+    let is_imported = modules.contains(intern!(py, "numpy"))?;
+    if is_imported {
+        load_numpy(py)?;
+    }
+    Ok(is_imported)
 }

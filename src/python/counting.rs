@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyIterator, PyList, PyString};
 
 use super::arrow;
 use super::error::{Raised, guarded};
-use super::ids::arrays::array;
+use super::ids::arrays::{array, load_numpy};
 use super::objects::new_bytes;
 use super::runtime::{run, run_alongside};
 use super::splitter::CoreSplitter;
@@ -91,6 +91,7 @@ impl PieceCounts {
     fn add_pieces(&self, pieces: &Bound<'_, PyAny>, counts: &Bound<'_, PyAny>) -> PyResult<()> {
         guarded(|| {
             let py = pieces.py();
+            load_numpy(py)?;
             let numbers = match counts.extract::<PyReadonlyArray1<'_, u64>>() {
                 Ok(array) => copied(&array),
                 Err(_) => counts.extract()?,
@@ -340,6 +341,7 @@ fn next_table(py: Python<'_>, source: &Py<PyIterator>) -> PyResult<Option<CountT
     let Some(item) = source.bind(py).clone().next() else {
         return Ok(None);
     };
+    load_numpy(py)?;
     let (pieces, counts): (Bound<'_, PyAny>, PyReadonlyArray1<'_, u64>) = item?.extract()?;
     arrow::with_few_texts(&pieces, |pieces| {
         check_lengths(pieces.len(), counts.len()?)?;

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use numpy::{PyArray1, ToPyArray};
+use numpy::PyArray1;
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use super::encoding::CoreBpe;
 use super::error::guarded;
+use super::ids::arrays::array;
 use super::objects::new_bytes;
 use super::runtime::run;
 use crate::normalize::MARK;
@@ -111,15 +112,19 @@ impl SentencePieceModel {
     }
 
     #[getter]
-    fn scores<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        let scores: Vec<f32> = self.0.pieces().map(|piece| piece.score).collect();
-        scores.to_pyarray(py)
+    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        guarded(|| {
+            let scores = self.0.pieces().map(|piece| piece.score);
+            array(py, memory::collect(scores))
+        })
     }
 
     #[getter]
-    fn types<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
-        let types: Vec<u8> = self.0.pieces().map(|piece| piece.kind as u8).collect();
-        types.to_pyarray(py)
+    fn types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
+        guarded(|| {
+            let types = self.0.pieces().map(|piece| piece.kind as u8);
+            array(py, memory::collect(types))
+        })
     }
 
     #[getter]

@@ -213,6 +213,7 @@ impl CoreBpe {
 
 /// Returns the texts between each offset and the next.
 fn spans<'d>(data: &'d [u8], offsets: &Bound<'_, PyAny>) -> PyResult<Vec<RawText<'d>>> {
+    arrays::load_numpy(offsets.py())?;
     let Ok(offsets) = offsets.extract::<PyReadonlyArray1<'_, i64>>() else {
         return Err(PyTypeError::new_err(format!(
             "expected offsets as a one-dimensional NumPy array of int64, got {}",

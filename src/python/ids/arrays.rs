@@ -5,7 +5,7 @@
 )]
 
 use numpy::ndarray::ArrayView1;
-use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
+use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods, get_array_module};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -26,7 +26,7 @@ pub(in crate::python) fn immutable_ids(
     py: Python<'_>,
     ids: Vec<TokenId>,
 ) -> PyResult<Bound<'_, PyArray1<TokenId>>> {
-    import_numpy(py)?;
+    load_numpy(py)?;
     let owner = Bound::new(py, ImmutableIds(ids))?;
     let ids = ArrayView1::from(&owner.get().0);
     // SAFETY: `owner` never changes or moves its ids, and the array keeps it alive.
@@ -43,7 +43,7 @@ pub(in crate::python) fn array<T: Element>(
     py: Python<'_>,
     values: Vec<T>,
 ) -> PyResult<Bound<'_, PyArray1<T>>> {
-    import_numpy(py)?;
+    load_numpy(py)?;
     Ok(values.into_pyarray(py))
 }
 
@@ -58,9 +58,14 @@ pub(in crate::python) fn offsets(
     )
 }
 
-fn import_numpy(py: Python<'_>) -> PyResult<()> {
-    static IMPORTED: PyOnceLock<()> = PyOnceLock::new();
-    IMPORTED
-        .get_or_try_init(py, || py.import("numpy").map(drop))
+/// Imports `NumPy`, before anything of it is used: the `numpy` crate imports it as well, and panics where that fails. It runs
+/// Python code for that, in which a signal handler may raise, but only for the name of this module, which it keeps.
+///
+/// # Errors
+/// As [`array`].
+pub(in crate::python) fn load_numpy(py: Python<'_>) -> PyResult<()> {
+    static LOADED: PyOnceLock<()> = PyOnceLock::new();
+    LOADED
+        .get_or_try_init(py, || get_array_module(py).map(drop))
         .copied()
 }

@@ -476,3 +476,39 @@ def test_what_a_handler_raises_comes_through_when_the_work_is_done() -> None:
         """
     )
     assert printed.splitlines() == ["time is up"] * 8
+
+
+# The first of these in a process loads the interface of NumPy, by Python code.
+ARRAYS = {
+    "making an array": "encoding.encode_to_numpy(text)",
+    "reading an array": "encoding.decode(ids)",
+    "borrowing an array": "encoding.encode_bytes(numpy.frombuffer(text.encode(), numpy.uint8))",
+    "counts from arrays": "_core.PieceCounts().add_pieces([b'a'], numpy.ones(1, numpy.uint64))",
+    "offsets": "_core.line_offsets(b'a')",
+    "scores": "_core.SentencePieceModel.build([('a', 0.0, 2)], {'model_type': 2}, {}).scores",
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_a_handler_that_raises_while_numpy_is_loaded(name: str) -> None:
+    printed = run(
+        f"""
+        import numpy, bytemill
+        from bytemill import _core
+        class TooLate(Exception): pass
+        def version(text):
+            raise TooLate("time is up")
+        text, encoding = "words and more of them", bytemill.get_encoding("cl100k_base")
+        ids = numpy.array(encoding.encode(text), numpy.uint32)
+        # As a handler that is called there.
+        found, numpy.lib.NumpyVersion = numpy.lib.NumpyVersion, version
+        try:
+            {ARRAYS[name]}
+        except TooLate as error:
+            print(error)
+        numpy.lib.NumpyVersion = found
+        {ARRAYS[name]}
+        print(encoding.encode_to_numpy(text).tolist() == ids.tolist())
+        """
+    )
+    assert printed.splitlines() == ["time is up", "True"]
