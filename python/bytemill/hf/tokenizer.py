@@ -221,7 +221,7 @@ class Tokenizer:
             `attention_mask`, and `special_tokens_mask` if it is asked for.
 
         Raises:
-            TypeError: A text is not a string.
+            TypeError: A text is not a string, or `padding` is neither a name nor a number.
             ValueError: A row is longer than the padding; `max_length` is too small, or not given where
                 the padding names it; the numbers of texts differ; `side` or `dtype` is unknown.
 
@@ -267,6 +267,11 @@ class Tokenizer:
             if truncation is None:
                 raise ValueError('expected a max_length, which padding="max_length" names')
             return fills._replace(length=truncation.max_length)
+        if isinstance(padding, bool):
+            raise TypeError(
+                f'expected padding as "longest", "max_length" or a number, got {padding}: rows are always '
+                'padded, by default to the "longest"'
+            )
         if isinstance(padding, str) and padding != "longest":
             raise ValueError(f'expected padding as "longest", "max_length" or a number, got {padding!r}')
         return fills._replace(length=None if isinstance(padding, str) else padding)

@@ -171,6 +171,8 @@ def test_long_texts_are_cut_at_their_own_tokens() -> None:
         ({"padding": 3}, ValueError, "text 2 has .* tokens, which is more than the 3 of a row"),
         ({"padding": "max_length"}, ValueError, "expected a max_length"),
         ({"padding": "all"}, ValueError, 'expected padding as "longest", "max_length" or a number'),
+        ({"padding": True}, TypeError, "or a number, got True: rows are always padded"),
+        ({"padding": False}, TypeError, "or a number, got False"),
         ({"padding": -1}, OverflowError, "length must be from 0"),
         ({"side": "top"}, ValueError, "direction must be one of right, left"),
         ({"dtype": "float32"}, ValueError, "dtype must be one of int64, int32, uint32"),
