@@ -25,6 +25,7 @@ from weakref import WeakSet
 from bytemill._arguments import integer
 from bytemill._messages import import_optional
 from bytemill.errors import VocabularyError
+from bytemill.hf.added import AddedToken
 from bytemill.hf.calls import DEFAULTS, call_of, result_of
 from bytemill.hf.encoded import Encoded
 from bytemill.hf.engine import Engine
@@ -481,11 +482,16 @@ class Held:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         other = type(self)(copy.deepcopy(self.backend, memo), self.is_off, self.prefix_cache)
-        # A copy is the tokenizer that is written to a file and read.
+        # A copy is the tokenizer that is written to a file and read, where tokens are numbered anew. Another
+        # thread may have added some to this one since.
+        tokens = {
+            token_id: AddedToken.of(token, special=False)
+            for token_id, token in other.backend.get_added_tokens_decoder().items()
+        }
         other._engines = {  # noqa: SLF001 - of this class
             processor: engine
             for processor, engine in [*self._engines.items()]
-            if engine is not None and engine.reread() is engine
+            if engine is not None and engine.added.by_id == tokens
         }
         return other
 

@@ -20,7 +20,7 @@ import pytest
 import bytemill
 from bytemill import hf
 from bytemill.hf import samples
-from bytemill.hf.accelerated import Accelerated, Held, held_of
+from bytemill.hf.accelerated import ENGINE, Accelerated, Held, held_of
 from support.outcomes import outcome, plain
 from support.subprocesses import has_fork
 from support.toy_tokenizers import PROCESSORS, TEXTS, byte_level
@@ -494,6 +494,19 @@ def test_tokens_added_while_an_engine_is_made(monkeypatch: pytest.MonkeyPatch) -
     theirs.add_tokens(["<new>"])
     check(ours("<old> <new>"), theirs("<old> <new>"))
     assert hf.is_accelerated(ours)
+
+
+def test_tokens_added_while_a_tokenizer_is_copied() -> None:
+    ours = both()[1]
+    held, backend = ours.__dict__[ENGINE], ours.backend_tokenizer
+    # Copying copies the attributes one after the other.
+    memo = {id(backend): copy.deepcopy(backend)}
+    ours.add_tokens(["<new>"])
+    added = ours.encode("<new>")
+    engine = copy.deepcopy(held, memo).engine()
+    expected = both()[0].encode("<new>", add_special_tokens=False)
+    assert engine.rows(["<new>"], finds_special=True) == [expected]
+    assert ours.encode("<new>") == copy.deepcopy(ours).encode("<new>") == added
 
 
 def test_a_post_processor_set_while_an_engine_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
