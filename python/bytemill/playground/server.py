@@ -78,6 +78,8 @@ class Server(ThreadingHTTPServer):
         self._connections: set[socket.socket] = set()
         self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._lock = threading.Lock()
+        # Also as in an address of the web.
+        host = host.removeprefix("[").removesuffix("]")
         if ":" in host:
             self.address_family = socket.AF_INET6
         super().__init__((host, port), Handler)

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 
@@ -59,6 +60,33 @@ def test_where_it_listens(running: Playground) -> None:
     assert running.url.startswith("http://127.0.0.1:")
     assert len(running.server.secret) >= 22
     assert running.server.secret not in repr(running)
+
+
+def has_version_6() -> bool:
+    """Returns whether this machine has the loopback address of version 6."""
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+WITH_6 = pytest.mark.skipif(not has_version_6(), reason="needs an address of version 6")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        pytest.param("::1", marks=WITH_6),
+        pytest.param("[::1]", marks=WITH_6),
+    ],
+)
+def test_the_address_of_the_page_leads_to_it(host: str) -> None:
+    with playground.start("hello", host=host, allow_hosts=["box"], open_browser=False) as started:
+        for address in (started.url, started.ticket()):
+            with urlopen(address, timeout=20) as response:  # noqa: S310 - of this machine
+                assert b"<title>bytemill playground</title>" in response.read()
 
 
 def test_no_name_server_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
