@@ -104,9 +104,10 @@ def start(  # noqa: PLR0913 - all but the text have names
         encoding: The encoding at the start, or the name of an encoding or model; "o200k_base" if not given.
         compare_with: A second encoding to show side by side, or its name.
         port: The port; 0 for one that is free.
-        host: The address to listen on. Any but a loopback address is open to the network.
-        allow_hosts: Names under which browsers may reach the server, in addition to "localhost" and
-            "127.0.0.1", as behind a proxy.
+        host: The address to listen on; "0.0.0.0" for all addresses. Any but a loopback address is open to the
+            network.
+        allow_hosts: Names under which browsers may reach the server, in addition to "localhost" and the
+            addresses that it listens on, as behind a proxy.
         open_browser: Whether to open the page in the browser of the system.
         verbose: Whether to log the name, status and time of each request to stderr.
 

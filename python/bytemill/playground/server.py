@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import cached_property
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
@@ -54,6 +55,9 @@ HEADERS = {
 MOST_CONNECTIONS = 64
 BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 IDLE_SECONDS = 30
+
+# Addresses that stand for all of a machine, and those by which it reaches itself then.
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - the default is another one
 
 # For how long the address that opens the page may be used, once.
 TICKET_SECONDS = 60
@@ -109,9 +113,9 @@ class Server(ThreadingHTTPServer):
 
     @property
     def base(self) -> str:
-        """The address of the server, without a path."""
-        name = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
-        return f"http://{name}:{self.server_port}"
+        """The address of the server, without a path; that of this machine if it listens on all addresses."""
+        name = EVERYWHERE.get(self.server_name, self.server_name)
+        return f"http://{f'[{name}]' if ':' in name else name}:{self.server_port}"
 
     @property
     def url(self) -> str:
@@ -192,11 +196,13 @@ class Handler(BaseHTTPRequestHandler):
         headers: dict[str, list[str]] = {}
         for name, value in self.headers.items():
             headers.setdefault(name.lower(), []).append(value.strip())
-        if self.command == "GET" and self.server.gate.allows_host(headers) and self.server.redeem(url.path):
+        address = str(self.connection.getsockname()[0])
+        gate = self.server.gate
+        if self.command == "GET" and gate.allows_host(headers, address) and self.server.redeem(url.path):
             # Relative, so that a tunnel with another port leads to the same place.
             self._send(HTTPStatus.FOUND, extra={"Location": f"/{self.server.secret}/"})
             return
-        verdict = self.server.gate.check(self.command, url.path, headers)
+        verdict = gate.check(self.command, url.path, headers, address)
         if verdict.status != HTTPStatus.OK:
             # What follows on the connection may be a body that nobody has read.
             self.close_connection = True
@@ -275,7 +281,8 @@ class Handler(BaseHTTPRequestHandler):
 #
 # A page of any other site can make the browser send requests to this machine. Three checks keep it out: the
 # `Host` header (a name that was bound to 127.0.0.1 later is still a name), the secret in the path, and for
-# everything that carries a body the origin and a content type that no form can send.
+# everything that carries a body the origin and a content type that no form can send. The address that a
+# connection came to may be its host, as no other site can have a page of that address and port.
 
 # What requests with a body must say they hold.
 CONTENT_TYPE = "application/octet-stream"
@@ -313,21 +320,22 @@ class Gate:
     def __init__(self, secret: str, hosts: frozenset[str] = frozenset()) -> None:
         """Takes the secret, and the names besides those of the loopback under which the server is reached."""
         self._secret = secret.encode()
-        self._hosts = LOOPBACK_NAMES | {name.lower() for name in hosts}
+        self._named = {name.lower() for name in hosts}
 
-    def check(self, method: str, path: str, headers: Mapping[str, list[str]]) -> Verdict:
+    def check(self, method: str, path: str, headers: Mapping[str, list[str]], address: str = "") -> Verdict:
         """Checks the head of a request.
 
         Args:
             method: The method, in capitals.
             path: The path, without query.
             headers: The values of each header by its name in small letters.
+            address: The address of this machine that the connection came to.
 
         Returns:
             403 for a foreign host or origin, 404 for a wrong secret, 405 for other methods than GET and POST,
             411, 413, 415 and 400 for bodies that are not what is expected; otherwise 200.
         """
-        host = self._host(headers)
+        host = self._host(headers, address)
         if host is None:
             return Verdict(HTTPStatus.FORBIDDEN)
         _, _, rest = path.partition("/")
@@ -337,17 +345,21 @@ class Gate:
         if method == "GET":
             return self._read(endpoint, headers)
         if method == "POST":
-            return self._write(endpoint, host, headers)
+            return self._write(endpoint, host.string, headers)
         return Verdict(HTTPStatus.METHOD_NOT_ALLOWED)
 
-    def allows_host(self, headers: Mapping[str, list[str]]) -> bool:
-        """Returns whether the request names this server as its host."""
-        return self._host(headers) is not None
+    def allows_host(self, headers: Mapping[str, list[str]], address: str = "") -> bool:
+        """Returns whether the request names this server as its host; arguments as `check`."""
+        return self._host(headers, address) is not None
 
-    def _host(self, headers: Mapping[str, list[str]]) -> str | None:
+    def _host(self, headers: Mapping[str, list[str]], address: str) -> re.Match[str] | None:
+        """Returns the match of `HOST` if it is a host of this server."""
         values = headers.get("host", [])
         found = HOST.fullmatch(values[0]) if len(values) == 1 else None
-        return values[0] if found and found[1].lower() in self._hosts else None
+        if found is None:
+            return None
+        name = found[1].lower()
+        return found if name in LOOPBACK_NAMES | self._named or is_address(name, address) else None
 
     @staticmethod
     def _read(endpoint: str, headers: Mapping[str, list[str]]) -> Verdict:
@@ -381,6 +393,17 @@ class Gate:
         if size > (FILE_LIMIT if endpoint == LOAD else BODY_LIMIT):
             return Verdict(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         return Verdict(HTTPStatus.OK, endpoint, size)
+
+
+def is_address(name: str, address: str) -> bool:
+    """Returns whether the name of a host is an address, as that of a connection."""
+    try:
+        # With the name of the interface behind it, `%eth0`, it is in no address of the web.
+        own, given = ip_address(address.partition("%")[0]), ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    # A connection by version 4 to a server that listens by version 6.
+    return given == (getattr(own, "ipv4_mapped", None) or own)
 
 
 def has_body(headers: Mapping[str, list[str]]) -> bool:

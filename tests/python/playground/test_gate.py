@@ -16,7 +16,11 @@ OK, FORBIDDEN, MISSING = HTTPStatus.OK, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOU
 
 
 def status(
-    method: str = "POST", path: str = f"/{SECRET}/encode", **headers: str | list[str] | None
+    method: str = "POST",
+    path: str = f"/{SECRET}/encode",
+    *,
+    address: str = "127.0.0.1",
+    **headers: str | list[str] | None,
 ) -> HTTPStatus:
     """Returns the verdict about a request that is right but for some headers."""
     usual: dict[str, str | list[str] | None] = {"host": "127.0.0.1:8000"}
@@ -28,7 +32,7 @@ def status(
         for name, value in given.items()
         if value is not None
     }
-    return GATE.check(method, path, listed).status
+    return GATE.check(method, path, listed, address).status
 
 
 @pytest.mark.parametrize(
@@ -55,6 +59,35 @@ def status(
 def test_hosts(method: str, host: str | list[str] | None, expected: HTTPStatus) -> None:
     origin = f"http://{host}" if method == "POST" else None
     assert status(method, host=host, origin=origin) == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "host", "expected"),
+    [
+        ("10.0.0.1", "10.0.0.1:8000", OK),
+        ("10.0.0.1", "127.0.0.1:8000", OK),
+        ("10.0.0.1", "10.0.0.2:8000", FORBIDDEN),
+        ("10.0.0.1", "evil.test", FORBIDDEN),
+        ("10.0.0.1", "10.0.0.1.evil.test", FORBIDDEN),
+        ("10.0.0.1", "10.0.0.01", FORBIDDEN),
+        ("10.0.0.1", "[::ffff:10.0.0.1]", FORBIDDEN),
+        ("::ffff:10.0.0.1", "10.0.0.1:8000", OK),
+        ("::ffff:10.0.0.1", "10.0.0.2:8000", FORBIDDEN),
+        ("2001:db8::1", "[2001:DB8:0::1]:8000", OK),
+        ("2001:db8::1", "[2001:db8::2]", FORBIDDEN),
+        ("fe80::1%eth0", "[fe80::1]", OK),
+        ("0.0.0.0", "evil.test", FORBIDDEN),  # noqa: S104 - of no connection
+        ("", "10.0.0.1", FORBIDDEN),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_the_address_of_the_connection_is_a_host(
+    method: str, address: str, host: str, expected: HTTPStatus
+) -> None:
+    origin = f"http://{host}" if method == "POST" else None
+    assert status(method, address=address, host=host, origin=origin) == expected
+    if method == "POST":
+        assert status(method, address=address, host=host, origin=f"https://{host}") == FORBIDDEN
 
 
 @pytest.mark.parametrize(

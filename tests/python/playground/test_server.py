@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import sys
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
@@ -78,8 +79,11 @@ WITH_6 = pytest.mark.skipif(not has_version_6(), reason="needs an address of ver
     "host",
     [
         "localhost",
+        "0.0.0.0",  # noqa: S104 - for a moment, and with a secret
+        "",
         pytest.param("::1", marks=WITH_6),
         pytest.param("[::1]", marks=WITH_6),
+        pytest.param("::", marks=WITH_6),
     ],
 )
 def test_the_address_of_the_page_leads_to_it(host: str) -> None:
@@ -87,6 +91,17 @@ def test_the_address_of_the_page_leads_to_it(host: str) -> None:
         for address in (started.url, started.ticket()):
             with urlopen(address, timeout=20) as response:  # noqa: S310 - of this machine
                 assert b"<title>bytemill playground</title>" in response.read()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there alone all of 127.0.0.0/8 are addresses")
+def test_a_server_of_all_addresses_is_reached_by_each() -> None:
+    with playground.start("hello", host="0.0.0.0", open_browser=False) as started:  # noqa: S104 - as above
+        base = urlsplit(started.url)
+        for host, expected in (("127.0.0.2", 200), ("127.0.0.3", 403), ("evil.test", 403)):
+            connection = HTTPConnection("127.0.0.2", base.port or 0, timeout=20)
+            connection.request("GET", base.path, headers={"Host": f"{host}:{base.port}"})
+            assert connection.getresponse().status == expected
+            connection.close()
 
 
 def test_no_name_server_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
