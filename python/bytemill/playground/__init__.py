@@ -107,7 +107,7 @@ def start(  # noqa: PLR0913 - all but the text have names
         host: The address to listen on; "0.0.0.0" for all addresses. Any but a loopback address is open to the
             network.
         allow_hosts: Names under which browsers may reach the server, in addition to "localhost" and the
-            addresses that it listens on, as behind a proxy.
+            addresses that it listens on, as behind a proxy, which may add TLS.
         open_browser: Whether to open the page in the browser of the system.
         verbose: Whether to log the name, status and time of each request to stderr.
 

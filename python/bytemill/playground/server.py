@@ -345,7 +345,7 @@ class Gate:
         if method == "GET":
             return self._read(endpoint, headers)
         if method == "POST":
-            return self._write(endpoint, host.string, headers)
+            return self._write(endpoint, self._origins(host), headers)
         return Verdict(HTTPStatus.METHOD_NOT_ALLOWED)
 
     def allows_host(self, headers: Mapping[str, list[str]], address: str = "") -> bool:
@@ -361,6 +361,11 @@ class Gate:
         name = found[1].lower()
         return found if name in LOOPBACK_NAMES | self._named or is_address(name, address) else None
 
+    def _origins(self, host: re.Match[str]) -> list[str]:
+        """Returns the origins of the page under a host; under a name that was given, a proxy may add TLS."""
+        schemes = ["http", "https"] if host[1].lower() in self._named else ["http"]
+        return [f"{scheme}://{host.string}" for scheme in schemes]
+
     @staticmethod
     def _read(endpoint: str, headers: Mapping[str, list[str]]) -> Verdict:
         if has_body(headers):
@@ -374,9 +379,9 @@ class Gate:
 
     @staticmethod
     def _write(  # noqa: PLR0911 - one for each reason
-        endpoint: str, host: str, headers: Mapping[str, list[str]]
+        endpoint: str, origins: list[str], headers: Mapping[str, list[str]]
     ) -> Verdict:
-        if headers.get("origin") != [f"http://{host}"]:
+        if headers.get("origin") not in [[origin] for origin in origins]:
             return Verdict(HTTPStatus.FORBIDDEN)
         if headers.get("sec-fetch-site", ["same-origin"]) != ["same-origin"]:
             return Verdict(HTTPStatus.FORBIDDEN)

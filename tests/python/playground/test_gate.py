@@ -91,6 +91,24 @@ def test_the_address_of_the_connection_is_a_host(
 
 
 @pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        ("https://hub.example", OK),
+        ("http://hub.example", OK),
+        ("https://hub.example:8443", FORBIDDEN),
+        ("https://localhost", FORBIDDEN),
+        ("https://evil.test", FORBIDDEN),
+        ("ftp://hub.example", FORBIDDEN),
+        (["https://hub.example", "http://hub.example"], FORBIDDEN),
+        (None, FORBIDDEN),
+    ],
+)
+def test_a_proxy_with_tls(origin: str | list[str] | None, expected: HTTPStatus) -> None:
+    assert status(host="hub.example", origin=origin) == expected
+    assert status(host="hub.example", origin=origin, sec_fetch_site="cross-site") == FORBIDDEN
+
+
+@pytest.mark.parametrize(
     "path",
     ["/", "", "/a-secret", "/a-secre/", "/a-secrets/", "/A-SECRET/", "//a-secret/", "/../a-secret/", "/é/"],
 )
