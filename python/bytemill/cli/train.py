@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from bytemill._arguments import Reading
 from bytemill._messages import import_optional
@@ -244,6 +245,19 @@ def option_of(setting: str) -> tuple[str, Any]:
 
 DEFAULT_PATTERN = "o200k"
 NO_PATTERN = "none"
+# Arguments of the command that only --kind bytes has a use for.
+FOR_BYTES = {
+    "pattern",
+    "special_tokens",
+    "min_frequency",
+    "max_token_length",
+    "tie_break",
+    "pad_vocab_to",
+    "initial",
+    "resume",
+    "memory",
+    "work",
+}
 TIE_BREAKS = ("smallest_pair", "huggingface", "greatest_bytes", "first_seen")
 
 
@@ -357,9 +371,7 @@ def train_command(  # noqa: PLR0913 - its options
     .gz or .zst; or the counts that `bytemill job reduce` and PieceCounts.save write.
     """
     if kind == "sentencepiece":
-        check_unused(
-            pattern=pattern, special_token=special_tokens, initial=initial, resume=resume, work=units
-        )
+        check_unused(click.get_current_context())
         train_model(
             files,
             vocab_size,
@@ -488,12 +500,13 @@ def check_counted(is_counted: bool, **options: object) -> None:  # noqa: FBT001 
             raise click.UsageError(f"the files are counts of pieces: {names[name]} is for files of documents")
 
 
-def check_unused(**options: object) -> None:
-    """Raises `UsageError` for options that a SentencePiece model has no use for."""
-    for name, value in options.items():
-        if value:
+def check_unused(context: click.Context) -> None:
+    """Raises `UsageError` for options that a SentencePiece model has no use for, also for their defaults."""
+    for option in context.command.params:
+        is_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if is_given and option.name in FOR_BYTES:
             raise click.UsageError(
-                f"--{name.replace('_', '-')} is for --kind bytes; the options of --kind sentencepiece are "
+                f"{option.opts[0]} is for --kind bytes; the options of --kind sentencepiece are "
                 "--piece-option NAME=VALUE"
             )
 

@@ -397,6 +397,32 @@ def test_the_command_line_trains_models(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--pattern", "gpt2"],
+        ["--special-token", "<s>"],
+        ["--min-frequency", "5"],
+        ["--max-token-length", "4"],
+        ["--tie-break", "first_seen"],
+        ["--tie-break", "smallest_pair"],
+        ["--pad-vocab-to", "64"],
+        ["--initial", "gpt2"],
+        ["--resume"],
+        ["--memory", "1G"],
+        ["--work", "work"],
+    ],
+)
+def test_the_command_line_refuses_options_of_bytes(option: list[str], tmp_path: Path) -> None:
+    output = tmp_path / "tokenizer.model"
+    called = command(
+        *("train", "--kind", "sentencepiece", "--vocab-size", 60, "-o", output, *option), given="some words"
+    )
+    assert called.code == 2
+    assert f"{option[0]} is for --kind bytes" in called.err
+    assert not output.exists()
+
+
 @pytest.mark.parametrize("extra", [{}, {"remove_extra_whitespaces": False}, {"add_dummy_prefix": False}])
 @pytest.mark.parametrize("rules", ["identity", "nmt_nfkc"])
 def test_lines_of_a_text_are_sentences(rules: str, extra: dict[str, Any]) -> None:
