@@ -85,11 +85,16 @@ def writer(kind: str, file: IO[bytes], number: str) -> Iterator[Writer]:
     """Opens a writer of ids to an open file. `number` is the type of the numbers in arrays.
 
     Raises:
-        UsageError: The header of an array cannot be written, because the file is a pipe.
+        UsageError: The header of an array cannot be written, because the file is a pipe, or is appended to.
     """
     if kind == "npy":
         if not file.seekable():
             raise click.UsageError("npy cannot be written to a pipe: pass --output FILE, or use --format bin")
+        if is_appended_to(file):
+            raise click.UsageError(
+                "npy cannot be appended to a file, whose header has the number of IDs: write it with > or "
+                "--output FILE, or use --format bin"
+            )
         start = file.tell()
         file.write(header(number, 0))
         yield array_writer(file)
@@ -103,6 +108,17 @@ def writer(kind: str, file: IO[bytes], number: str) -> Iterator[Writer]:
         yield line_writer(file, f'{{"{FIELD}": [', ", ", "]}\n")
     else:
         yield line_writer(file, "", " ", "\n")
+
+
+def is_appended_to(file: IO[bytes]) -> bool:
+    """Returns whether all that is written goes to the end of a file, as after `>>` in a shell."""
+    try:
+        # Not on Windows, whose shells seek to the end instead.
+        import fcntl
+
+        return fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_APPEND != 0
+    except (ImportError, OSError):
+        return False
 
 
 def array_writer(file: IO[bytes]) -> Writer:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +13,8 @@ import pytest
 
 import bytemill
 from bytemill.cli import id_files
+from support.command_line import arguments, environment, started
 from support.command_line import bytemill as run
-from support.command_line import started
 from support.tokenizer_files import added, bytes_file
 
 ENCODING = bytemill.get_encoding("o200k_base")
@@ -227,6 +229,28 @@ def test_an_array_does_not_go_into_a_pipe() -> None:
     result = started("encode", "--format", "npy", given=b"a")
     assert (result.returncode, result.stdout) == (2, b"")
     assert b"--output" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are opened in another way there")
+def test_an_array_is_not_appended_to_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "ids.npy"
+    for mode, code in (("ab", 2), ("wb", 0), ("ab", 2)):
+        before = path.read_bytes() if path.exists() else b""
+        with path.open(mode) as file:
+            result = subprocess.run(  # noqa: S603 - our own command
+                arguments("encode", "--format", "npy"),
+                input=b"hello world",
+                stdout=file,
+                stderr=subprocess.PIPE,
+                check=False,
+                env=environment(),
+            )
+        assert result.returncode == code
+        if code:
+            assert b"npy cannot be appended" in result.stderr
+            assert path.read_bytes() == before
+        else:
+            assert np.load(path).tolist() == [24912, 2375]
 
 
 @pytest.mark.parametrize("wrong", [200019, 10**20])
