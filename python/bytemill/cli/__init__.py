@@ -243,15 +243,12 @@ def encoding_of(spec: str) -> Encoding:
         ValueError: The file does not contain an encoding.
         OSError: The file cannot be read.
     """
-    from bytemill.builtin import BUILTIN_ENCODINGS
     from bytemill.io.uris import example_of
     from bytemill.model import MODEL_TO_ENCODING, closest_models, encoding_name_for_model
     from bytemill.registry import get_encoding
 
-    if spec in BUILTIN_ENCODINGS:
-        return get_encoding(spec)
-    if spec in MODEL_TO_ENCODING:
-        return get_encoding(MODEL_TO_ENCODING[spec])
+    if is_known(spec):
+        return get_encoding(MODEL_TO_ENCODING.get(spec, spec))
     if is_path(spec):
         return encoding_in(Path(spec))
     try:
@@ -278,6 +275,14 @@ def encoding_of(spec: str) -> Encoding:
         f"{', '.join(names)}, the name of a model such as gpt-4o, or a path{hint}",
         is_like_name=bool(near or example),
     )
+
+
+def is_known(spec: str) -> bool:
+    """Returns whether an argument is the exact name of an encoding or a model, which a file does not hide."""
+    from bytemill.builtin import BUILTIN_ENCODINGS
+    from bytemill.model import MODEL_TO_ENCODING
+
+    return spec in BUILTIN_ENCODINGS or spec in MODEL_TO_ENCODING
 
 
 def is_path(spec: str) -> bool:

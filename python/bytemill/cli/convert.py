@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bytemill.cli import complain, encoding_of
+from bytemill.cli import complain, encoding_of, is_known, is_path
 from bytemill.cli.id_files import TokenId
 from bytemill.cli.options import FileName, json_option, print_record
 from bytemill.cli.train import FORMATS_HELP, NO_PATTERN, target_of
@@ -48,15 +48,7 @@ def convert_command(  # noqa: PLR0913 - its options
     IDs fails.
     """
     target = target_of(output)
-    if name is None and pattern is None and not special_tokens:
-        encoding = encoding_of(source)
-    else:
-        encoding = Encoding.from_file(
-            Path(source),
-            name=name,
-            pattern=WHOLE_TEXT_PATTERN if pattern == NO_PATTERN else pattern,
-            special_tokens=dict(special_tokens) or None,
-        )
+    encoding = changed(source, name, pattern, dict(special_tokens))
     target.save(encoding)
     print_record(
         {
@@ -75,3 +67,25 @@ def convert_command(  # noqa: PLR0913 - its options
             ".bytemill file holds both",
             kind="note",
         )
+
+
+def changed(source: str, name: str | None, pattern: str | None, special_tokens: dict[str, int]) -> Encoding:
+    """Returns the encoding that an argument denotes, with what the options change.
+
+    Raises:
+        UsageError: A pattern is given for an encoding that has one.
+        Exception: As `encoding_of`, `Encoding.from_file` and `Encoding.with_special_tokens`.
+    """
+    if name is None and pattern is None and not special_tokens:
+        return encoding_of(source)
+    if not is_known(source) and is_path(source):
+        return Encoding.from_file(
+            Path(source),
+            name=name,
+            pattern=WHOLE_TEXT_PATTERN if pattern == NO_PATTERN else pattern,
+            special_tokens=special_tokens or None,
+        )
+    encoding = encoding_of(source)
+    if pattern is not None:
+        raise click.UsageError(f"--pattern is for files without a pattern: the encoding {source} has one")
+    return encoding.with_special_tokens(special_tokens, name=encoding.name if name is None else name)

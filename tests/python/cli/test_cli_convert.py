@@ -84,6 +84,27 @@ def test_a_file_without_a_pattern(mine: bytemill.Encoding, mine_file: Path, tmp_
 
 
 @pytest.mark.parametrize(
+    ("source", "usual"), [("gpt2", "gpt2"), ("gpt-4", "cl100k_base"), ("gpt-4-x", "cl100k_base")]
+)
+def test_an_encoding_given_by_name_is_changed(source: str, usual: str, tmp_path: Path) -> None:
+    output = tmp_path / "mine.bytemill"
+    called = run(
+        "convert", source, output, "--special-token", "<|mine|>", 110_000, "--name", "mine", "--json"
+    )
+    assert called.code == 0, called.err
+    assert json.loads(called.out)["name"] == "mine"
+    read = encoding_of(str(output))
+    assert read.name == "mine"
+    special_tokens = bytemill.get_encoding(usual).definition.special_tokens
+    assert read.definition.special_tokens == special_tokens | {"<|mine|>": 110_000}
+    assert run("convert", source, output, "--special-token", "<|mine|>", 110_000).code == 0
+    assert encoding_of(str(output)).name == usual
+    called = run("convert", source, output, "--pattern", "gpt2")
+    assert called.code == 2
+    assert f"the encoding {source} has one" in called.err
+
+
+@pytest.mark.parametrize(
     ("output", "said"),
     [
         (
