@@ -21,6 +21,7 @@ from string import whitespace
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from bytemill._messages import alternatives, closest, printable
 from bytemill.cli.output import is_terminal, prepare
@@ -186,6 +187,17 @@ def hint_of(error: click.ClickException) -> str:
         if any(part.make_metavar(error.ctx) == "ENCODING" for part in command.params):
             return f" The encoding is an argument here: {error.ctx.command_path} ENCODING"
     return ""
+
+
+def given_options(context: click.Context) -> dict[str, str]:
+    """Returns the options of the command line, also those with default values, by the names of arguments."""
+    return {
+        option.name: option.opts[0]
+        for option in context.command.params
+        if isinstance(option, click.Option)
+        and option.name is not None
+        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    }
 
 
 def discard_output() -> None:

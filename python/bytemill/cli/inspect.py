@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO
 import click
 
 from bytemill._messages import closest
-from bytemill.cli import NO, UnknownNameError, complain, did_you_mean, encoding_of
+from bytemill.cli import NO, UnknownNameError, complain, did_you_mean, encoding_of, given_options
 from bytemill.cli.id_files import TokenId, TokenIds
 from bytemill.cli.options import (
     DEFAULT_ENCODING,
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from bytemill.core import Encoding
 
 __all__ = ["compare_command", "inspect_command", "list_command"]
+
+
+# Arguments that may be given together with --lint.
+WITH_LINT = {"is_linted", "as_json", "colour"}
 
 
 class Printable(Protocol):
@@ -122,6 +126,9 @@ def inspect_command(  # noqa: C901, PLR0912, PLR0913 - the options of the comman
     if is_linted:
         if len(arguments) != 1 or encoding_spec is not None or model is not None:
             raise click.UsageError("--lint takes one file or folder: bytemill inspect --lint tokenizer.json")
+        for name, option in given_options(context).items():
+            if name not in WITH_LINT:
+                raise click.UsageError(f"--lint and {option} exclude each other: findings are printed only")
         findings = inspection.lint(arguments[0])
         if as_json:
             click.echo(json.dumps([finding._asdict() for finding in findings]))
@@ -147,6 +154,7 @@ def inspect_command(  # noqa: C901, PLR0912, PLR0913 - the options of the comman
             "--merges excludes --html, and takes special tokens for ordinary text",
         ),
         (html is not None and output is not None, "--html and --output exclude each other"),
+        (html is not None and as_json, "--html and --json exclude each other"),
         (
             file is None and reading != Reading(),
             "--field, --lines and --errors are for --file and standard input",

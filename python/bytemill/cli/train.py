@@ -8,11 +8,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.core import ParameterSource
 
 from bytemill._arguments import Reading
 from bytemill._messages import import_optional
-from bytemill.cli import encoding_of
+from bytemill.cli import encoding_of, given_options
 from bytemill.cli.options import (
     FileName,
     byte_size,
@@ -502,11 +501,10 @@ def check_counted(is_counted: bool, **options: object) -> None:  # noqa: FBT001 
 
 def check_unused(context: click.Context) -> None:
     """Raises `UsageError` for options that a SentencePiece model has no use for, also for their defaults."""
-    for option in context.command.params:
-        is_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if is_given and option.name in FOR_BYTES:
+    for name, option in given_options(context).items():
+        if name in FOR_BYTES:
             raise click.UsageError(
-                f"{option.opts[0]} is for --kind bytes; the options of --kind sentencepiece are "
+                f"{option} is for --kind bytes; the options of --kind sentencepiece are "
                 "--piece-option NAME=VALUE"
             )
 

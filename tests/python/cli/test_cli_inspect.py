@@ -115,6 +115,7 @@ def test_merges() -> None:
     assert json.loads(output("inspect", "o200k_base", "hello", "--merges", "--json")) == view.to_dict()
     assert "give TEXT" in complaint("inspect", "gpt2", "--merges")
     assert "--merges excludes --html" in complaint("inspect", "gpt2", "a", "--merges", "--html", "page.html")
+    assert "--html and --json" in complaint("inspect", "gpt2", "a", "--json", "--html", "page.html")
     assert "ordinary text" in complaint("inspect", "gpt2", "a", "--merges", "--special", "allow")
 
 

@@ -140,6 +140,34 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert run("inspect", "--lint").code == 2
     assert run("inspect", "--lint", "-e", "gpt2", path).code == 2
     assert run("inspect", "--lint", tmp_path / "missing.json").code == 2
+    assert run("inspect", "--lint", "--color", "never", path).code == 0
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--output", "out"],
+        ["--html", "out"],
+        ["--file", "out"],
+        ["--id", "1"],
+        ["--ids", "1-2"],
+        ["--merges"],
+        ["--no-ids"],
+        ["--special", "allow"],
+        ["--field", "text"],
+        ["--lines"],
+        ["--errors", "replace"],
+    ],
+)
+def test_options_that_findings_have_no_use_for(
+    option: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bytemill.get_encoding("gpt2").save("gpt2.bytemill")
+    called = run("inspect", "--lint", "gpt2.bytemill", *option)
+    assert (called.code, called.out) == (2, "")
+    assert "--lint and -" in called.err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("name", ["qwen2", "bert-uncased", "llama-2", "bloom", "t5", "word-level"])
