@@ -5,8 +5,10 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import shlex
 from io import BufferedReader
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from time import sleep
 from typing import TYPE_CHECKING
 
@@ -45,7 +47,7 @@ def follow(  # noqa: PLR0913 - the options of the command
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is not UTF-8.
+        ValueError: It is not UTF-8, or a pipe with a name.
         DisallowedSpecialTokenError: It has a special token, which the rule says is an error.
     """
     session = encoding.session(**special_rule(special))
@@ -90,7 +92,19 @@ def from_standard_input() -> Iterator[bytes]:
 
 
 def from_file(path: Path) -> Iterator[bytes | None]:
-    """Yields what a file has, and then what it gets, without end; `None` where it has become shorter."""
+    """Yields what a file has, and then what it gets, without end; `None` where it has become shorter.
+
+    Raises:
+        ValueError: It is a pipe or the like, which has no size.
+        OSError: It cannot be read.
+    """
+    # Before it is opened, which waits until a process writes to a pipe.
+    mode = path.stat().st_mode
+    if not S_ISREG(mode) and not S_ISDIR(mode):
+        raise ValueError(
+            f"{path}: expected a file that grows, got a pipe or a device: pass it as standard input, as in "
+            f"bytemill count --follow < {shlex.quote(str(path))}"
+        )
     with path.open("rb") as file:
         while True:
             part = file.read(CHUNK)

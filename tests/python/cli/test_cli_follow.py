@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import IO
 
@@ -89,3 +90,22 @@ def test_limits_and_errors(tmp_path: Path) -> None:
     assert (done.code, "unexpected end of data" in done.err) == (2, True)
     done = run("count", "--follow", "-", given=b"")
     assert (done.code, done.out) == (0, "0\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes have no names in folders there")
+def test_a_pipe_with_a_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a pipe"
+    os.mkfifo(path)
+    # With a reader, the writer need not wait for one.
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    writer = os.open(path, os.O_WRONLY)
+    os.write(writer, TEXT.encode())
+    ending = threading.Timer(0.3, os.close, [writer])
+    ending.start()
+    done = run("count", "--follow", path)
+    ending.join()
+    os.close(reader)
+    assert (done.code, done.out) == (2, "")
+    assert "expected a file that grows, got a pipe or a device: pass it as standard input" in done.err
+    assert f"bytemill count --follow < '{path}'" in done.err
+    assert run("count", "--follow", tmp_path / "none").code == 2
