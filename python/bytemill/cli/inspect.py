@@ -375,19 +375,21 @@ def compare_command(  # noqa: PLR0913 - its options
 
 def check_file(name: str) -> None:
     """Raises `FileNotFoundError` if there is no such file; it may have been meant as an encoding."""
-    if name == STANDARD_INPUT or Path(name).exists():
+    # Here and below not methods of `Path`, which raise for a text that is too long for a name.
+    if name == STANDARD_INPUT or os.path.exists(name):  # noqa: PTH110
         return
+    shown = f"{name:.200}"
     if {"/", os.sep} & {*name} or Path(name).suffix:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown)
     near = closest(name, list_encoding_names()) or closest_models(name)
-    raise FileNotFoundError(errno.ENOENT, f"neither an encoding nor a file{did_you_mean(near)}", name)
+    raise FileNotFoundError(errno.ENOENT, f"neither an encoding nor a file{did_you_mean(near)}", shown)
 
 
 def is_encoding_folder(name: str) -> bool:
     """Returns whether this is a folder with a file that has the usual name of an encoding's."""
     from bytemill.io.reading import USUAL_NAMES
 
-    return Path(name).is_dir() and any((Path(name) / usual).is_file() for usual in USUAL_NAMES)
+    return os.path.isdir(name) and any((Path(name) / usual).is_file() for usual in USUAL_NAMES)  # noqa: PTH112
 
 
 def is_encoding(argument: str) -> bool:
@@ -395,7 +397,7 @@ def is_encoding(argument: str) -> bool:
     from bytemill.io.reading import USUAL_NAMES
 
     path = Path(argument)
-    if path.exists() or argument == STANDARD_INPUT:
+    if argument == STANDARD_INPUT or os.path.exists(argument):  # noqa: PTH110
         return path.is_dir() or path.suffix.lower() in ENCODING_SUFFIXES or path.name in USUAL_NAMES
     try:
         encoding_of(argument)

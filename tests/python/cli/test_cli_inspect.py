@@ -240,6 +240,20 @@ def test_wrong_use_of_compare() -> None:
     assert "ends in .png" in complaint("compare", "a.txt", "--chart", "chart.svg")
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a word " * 1000, "neither an encoding nor a file"),
+        ("x" * 5000, "neither an encoding nor a file"),
+        ("and/or " * 1000, "No such file or directory"),
+        ("x" * 5000 + ".txt", "No such file or directory"),
+    ],
+)
+def test_a_long_text_is_not_repeated_by_compare(text: str, reason: str) -> None:
+    assert complaint("compare", "gpt2", text) == f"bytemill: error: {text[:200]}: {reason}\n"
+    assert len(complaint("compare", text)) < 300
+
+
 def test_folders_are_compared_by_their_files(tmp_path: Path) -> None:
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "a.txt").write_bytes(b"hello")
