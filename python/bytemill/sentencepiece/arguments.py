@@ -108,7 +108,7 @@ def checked_ids(ids: object) -> list[int]:
         if getattr(ids, "ndim", 1) != 1:
             raise TypeError("Buffer must be 1-dimensional")
         return ids.tolist()  # type: ignore[attr-defined, no-any-return]
-    if not is_sequence(ids):
+    if not is_sequence(ids) or isinstance(ids, dict):
         raise TypeError(NO_IDS)
     try:
         found = list(map(operator.index, ids))

@@ -564,6 +564,9 @@ class SentencePieceProcessor:
         core = self._engine.core
         try:
             if isinstance(input[0], list):
+                # The core would take the bytes of a text for IDs.
+                if any(type(ids) is not list for ids in input):
+                    return None
                 return core.decode_batch(input, "replace", thread_count(threads))
             return core.decode(input, "replace") if isinstance(input[0], int) else None
         except (TypeError, OverflowError, UnknownTokenError):
