@@ -251,7 +251,7 @@ def check_apart(items: Iterable[object], outputs: str | os.PathLike[str]) -> Non
         ):
             raise ValueError(
                 f"{os.fspath(outputs)}: expected a folder for outputs outside of the source "
-                f"{os.fspath(item)}, all files in which are read: give another one"
+                f"{os.fspath(item)}, whose files are all read: give another one"
             )
 
 
