@@ -301,7 +301,7 @@ def settings_kept(backend: Any) -> Iterator[None]:
 
 
 def texts_of(engine: Engine, rows: list[Any], skips_special: object) -> list[str] | None:
-    """Returns the text of each row of IDs; `None` if these are none, or the flag is none: originals raise."""
+    """Returns the text of each row; `None` if the original method refuses the IDs or the flag."""
     if type(skips_special) is not bool:
         return None
     try:

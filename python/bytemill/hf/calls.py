@@ -87,7 +87,7 @@ def call_of(tokenizer: Any, engine: Engine, text: Any, options: dict[str, Any]) 
     splits = options["split_special_tokens"]
     splits = tokenizer.split_special_tokens if splits is None else splits
     # `tokenizers` refuses anything else.
-    if not type(in_words) is type(adds) is type(splits) is bool:
+    if {type(in_words), type(adds), type(splits)} != {bool}:
         return None
     columns = columns_of(tokenizer, options)
     try:

@@ -97,8 +97,8 @@ class Engine:
         chain: Normalizes texts.
         special_ids: The ids that decoding may leave out.
         prefix_cache: A cache for single texts; `None` for none.
-        snapshot: Makes the encodings if those of the engine would differ; `None` if they do not, or if it
-            would differ itself.
+        snapshot: Makes the encodings of an engine that is not traced; `None` if it is, or if the added
+            tokens would get other IDs in a snapshot.
     """
 
     def __init__(self, parts: Parts, added: AddedTokens) -> None:

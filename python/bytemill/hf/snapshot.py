@@ -19,10 +19,10 @@ __all__ = ["Snapshot"]
 
 
 class Snapshot:
-    """Copies of a `tokenizers.Tokenizer`, which stay the same when that one gets other tokens or settings.
+    """Copies of a `tokenizers.Tokenizer` that stay the same when it gets other tokens or settings.
 
-    They share its model, which is most of it, and are made when they are needed. Each thread that encodes has
-    one for itself meanwhile, since the settings of a call are set in it.
+    They share its model, which is the largest part by far, and are made when they are needed. A call sets its
+    truncation and padding in a copy, so each thread takes one of its own.
     """
 
     def __init__(self, engine: Engine, model: Any) -> None:
