@@ -207,6 +207,8 @@ class Engine:
     def decode_parts(self, tokens: Sequence[int | str]) -> tuple[bytes, list[Part]]:
         """Decodes IDs, or pieces as strings; unknown pieces decode to themselves.
 
+        In pieces, surrogates stand for bytes that are not UTF-8, as by the error handler "surrogateescape".
+
         Returns:
             The text, and the parts that it is made of. Of the bytes of a character, the last has its text.
 
@@ -237,7 +239,7 @@ class Engine:
                 flush()
             at_start = at_start and not length
             if isinstance(given, str) and (token < 0 or given != self.pieces[token]):
-                piece = surface = given.encode()
+                piece = surface = given.encode(errors="surrogateescape")
             else:
                 piece, surface = self.encoded[token], self.surfaces[token]
                 if at_start and self.strips and self.types[token] not in (Kind.CONTROL, Kind.UNKNOWN):

@@ -77,9 +77,20 @@ def is_batch(sequence: Sequence[Any]) -> bool:
     return len(sequence) > 0 and is_sequence(sequence[0])
 
 
-def holds_pieces(sequence: Sequence[Any]) -> bool:
-    """Returns whether a sequence holds pieces, as opposed to IDs."""
-    return len(sequence) > 0 and not hasattr(sequence, "dtype") and isinstance(sequence[0], (str, bytes))
+def sort_of(sequence: Sequence[Any]) -> type[str | bytes | int]:
+    """Returns what a sequence holds, by its first element: pieces as `str` or `bytes`, or IDs."""
+    if len(sequence) == 0 or hasattr(sequence, "dtype"):
+        return int
+    return next((kind for kind in (str, bytes) if isinstance(sequence[0], kind)), int)
+
+
+def is_unicode(piece: str) -> bool:
+    """Returns whether a string has no surrogates, which UTF-8 has no form for."""
+    try:
+        piece.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def in_range(ids: list[int], engine: Engine | None) -> list[int]:
@@ -543,15 +554,16 @@ class SentencePieceProcessor:
         if not is_sequence(input):
             input = [input]  # noqa: A001
         if not is_batch(input):
-            return self._decode_one(input, kind, bool(return_bytes), pieces=holds_pieces(input))
-        pieces = next((holds_pieces(item) for item in input if is_sequence(item) and len(item)), False)
-        if kind in (str, bytes) and not pieces:
+            return self._decode_one(input, kind, bool(return_bytes), sort_of(input))
+        # The first that is not empty says what all are.
+        sort = next((sort_of(item) for item in input if is_sequence(item) and len(item)), int)
+        if kind in (str, bytes) and sort is int:
             batch = [checked_ids(item) for item in input]
             for ids in batch:
                 in_range(ids, self._engine)
             texts = self._loaded().decode_batch(batch, threads)
             return texts if kind is str else [text.encode() for text in texts]
-        return [self._decode_one(item, kind, bool(return_bytes), pieces=pieces) for item in input]
+        return [self._decode_one(item, kind, bool(return_bytes), sort) for item in input]
 
     def _decode_at_once(self, input: list[Any], num_threads: int | None) -> Any:
         """Decodes IDs without checking each; `None` if the core finds something that is not an ID.
@@ -572,14 +584,23 @@ class SentencePieceProcessor:
         except (TypeError, OverflowError, UnknownTokenError):
             return None
 
-    def _decode_one(self, sequence: Any, kind: object, as_bytes: bool, *, pieces: bool) -> Any:
+    def _decode_one(self, sequence: Any, kind: object, as_bytes: bool, sort: type[str | bytes | int]) -> Any:
+        """Decodes what has been found to be IDs, or pieces of one sort, in which results are by default."""
+        pieces, given_bytes = sort is not int, sort is bytes
         if pieces and not all(isinstance(piece, (str, bytes)) for piece in sequence):
             raise TypeError("List elements must be str or bytes")
         ids = [] if pieces else in_range(checked_ids(sequence), self._engine)
+        # Bytes that are not UTF-8 are in no piece, and decode to themselves.
+        texts = [
+            piece if isinstance(piece, str) else piece.decode(errors="surrogateescape")
+            for piece in (sequence if pieces else ())
+        ]
+        known: list[int] | None = ids
+        if pieces:
+            known = self._engine.known_ids(texts) if self._engine else None
+        if known is None and any(isinstance(piece, str) and not is_unicode(piece) for piece in sequence):
+            raise TypeError("List elements must be str or bytes")
         loaded = self._loaded()
-        given_bytes = pieces and bool(sequence) and isinstance(sequence[0], bytes)
-        texts = [piece if isinstance(piece, str) else piece.decode() for piece in sequence] if pieces else []
-        known = loaded.known_ids(texts) if pieces else ids
         if kind in (str, bytes) and known is not None:
             decoded = loaded.decode(known)
             return decoded.encode() if kind is bytes or given_bytes else decoded
@@ -653,7 +674,7 @@ class SentencePieceProcessor:
     def _find(self, piece: str | bytes) -> int:
         if self._engine is None:
             return 0
-        return self._engine.find(piece if isinstance(piece, str) else piece.decode(errors="replace"))
+        return self._engine.find(piece if isinstance(piece, str) else piece.decode(errors="surrogateescape"))
 
     def __getitem__(self, piece: Any) -> Any:
         """Returns the ID of a piece; see `piece_to_id`."""

@@ -190,6 +190,24 @@ CALLS: list[Callable[[Any], Any]] = [
     lambda sp: sp.decode(5),
     lambda sp: sp.decode("▁a"),
     lambda sp: sp.decode(b"ab"),
+    *(
+        lambda sp, pieces=pieces, kind=kind: sp.decode(pieces, out_type=kind)
+        for pieces in (
+            b"\xff",
+            [b"\xff", b"a"],
+            ["a", b"\xff"],
+            [b"\xe4", b"\xb8\xad"],
+            [b"\xff", "▁a".encode(), b"\xed\xa0\x80"],
+            ["▁a".encode() + b"\xff", b"b"],
+            [["a"], [b"\xff", b"b"]],
+            [[], [b"\xff", b"b"], ["a"], []],
+            [[b"a"], ["a"], []],
+            [["a"], [b"a"]],
+            ["\udcff"],
+            ["a", "\ud800"],
+        )
+        for kind in DECODED
+    ),
     lambda sp: sp.decode([99]),
     lambda sp: sp.decode([-1]),
     lambda sp: sp.decode([1 << 40]),
@@ -223,6 +241,7 @@ CALLS: list[Callable[[Any], Any]] = [
     lambda sp: sp.get_score([3, 4]),
     lambda sp: sp.is_byte(0),
     lambda sp: sp.piece_to_id("zz"),
+    lambda sp: sp.piece_to_id(b"\xff"),
     lambda sp: sp.piece_to_id(["a", b"b"]),
     lambda sp: sp.piece_to_id(("a",)),
     lambda sp: sp.piece_to_id([5]),
