@@ -718,7 +718,11 @@ class SentencePieceProcessor:
         values = [] if engine is None else column(engine)
         if type(ids) is int and 0 <= ids < len(values):
             return values[ids]
-        is_one = isinstance(ids, int) or (hasattr(ids, "__index__") and not hasattr(ids, "__len__"))
+        # An array without dimensions is a number, though it has the method for a length.
+        is_number = getattr(ids, "shape", None) == () and ids.dtype.kind in "iu"
+        is_one = (
+            isinstance(ids, int) or is_number or (hasattr(ids, "__index__") and not hasattr(ids, "__len__"))
+        )
         found = in_range(checked_ids([ids] if is_one else ids), engine)
         return values[found[0]] if is_one else [values[token] for token in found]
 

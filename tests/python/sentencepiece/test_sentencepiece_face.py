@@ -238,6 +238,15 @@ CALLS: list[Callable[[Any], Any]] = [
     lambda sp: sp.id_to_piece(1.0),
     lambda sp: sp.id_to_piece(1 << 40),
     lambda sp: sp.id_to_piece(True),  # noqa: FBT003
+    *(
+        lambda sp, name=name, number=number: getattr(sp, name)(np.array(number))
+        for name in ("id_to_piece", "get_score", "is_unknown", "is_control", "is_unused", "is_byte")
+        for number in (3, 99, -1)
+    ),
+    lambda sp: sp.id_to_piece(np.array(3, np.uint8)),
+    lambda sp: sp.id_to_piece(np.array(3.0)),
+    lambda sp: sp.id_to_piece(np.array(True)),  # noqa: FBT003
+    lambda sp: sp.id_to_piece(np.array([[3]])),
     lambda sp: sp.get_score([3, 4]),
     lambda sp: sp.is_byte(0),
     lambda sp: sp.piece_to_id("zz"),
