@@ -111,7 +111,10 @@ def normalized(normalizer: Normalizer, input: Any, *, with_offsets: bool) -> Any
     if isinstance(input, list):
         return [normalized(normalizer, checked_text(text), with_offsets=with_offsets) for text in input]
     text = checked_text(input)
-    return normalizer.normalize_with_offsets(text) if with_offsets else normalizer.normalize(text)
+    if not with_offsets:
+        return normalizer.normalize(text)
+    # SentencePiece gives the end of an empty string, but not that of no bytes.
+    return normalizer.normalize_with_offsets(text) if text != b"" else (b"", [])
 
 
 class SentencePieceProcessor:
