@@ -25,6 +25,7 @@ __all__ = [
     "file_error",
     "is_sequence",
     "model_bytes",
+    "path_of",
     "read_file",
     "refusal",
     "resolved_return_type",
@@ -192,17 +193,23 @@ CODES = {
 }
 
 
-def read_file(path: str | os.PathLike[str]) -> bytes:
+def read_file(path: str | bytes | os.PathLike[str]) -> bytes:
     """Returns the bytes of a file.
 
     Raises:
         RuntimeError: It cannot be read; see `file_error`.
         TypeError: `path` is not a path.
     """
+    path = path_of(path)
     try:
         return Path(path).read_bytes()
     except OSError as error:
         raise file_error(path, error) from error
+
+
+def path_of(path: str | bytes | os.PathLike[str]) -> str:
+    """Returns the path of a file, which SentencePiece takes as bytes too; `TypeError` if it is none."""
+    return os.fsdecode(path)
 
 
 def write_file(path: str, contents: bytes) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from bytemill._backend import (
@@ -14,10 +13,11 @@ from bytemill._backend import (
     read_normalizer_spec,
     write_normalizer_spec,
 )
-from bytemill.sentencepiece.arguments import model_bytes, read_file
+from bytemill.sentencepiece.arguments import model_bytes, path_of, read_file
 from bytemill.sentencepiece.processor import normalized
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
 __all__ = ["SentencePieceNormalizer", "named_rules", "rules_of_file"]
@@ -28,10 +28,10 @@ class SentencePieceNormalizer:
 
     def __init__(
         self,
-        model_file: str | os.PathLike[str] | None = None,
+        model_file: str | bytes | os.PathLike[str] | None = None,
         model_proto: Any = None,
         normalizer_spec: Any = None,
-        rule_tsv: str | os.PathLike[str] | None = None,
+        rule_tsv: str | bytes | os.PathLike[str] | None = None,
         rule_name: str | None = None,
         norm_map: Sequence[tuple[str, str]] | None = None,
         add_dummy_prefix: bool | None = None,
@@ -166,14 +166,14 @@ def named_rules(name: str) -> dict[str, Any]:
     return {"name": name, "precompiled_charsmap": charsmap}
 
 
-def rules_of_file(path: str | os.PathLike[str]) -> dict[str, Any]:
+def rules_of_file(path: str | bytes | os.PathLike[str]) -> dict[str, Any]:
     """Returns the options of rules in a file; `RuntimeError` if it cannot be read."""
     try:
         charsmap = compile_charsmap_tsv(read_file(path).decode())
     except ValueError as error:
-        raise RuntimeError(f"INTERNAL: {os.fspath(path)}: {error}") from error
+        raise RuntimeError(f"INTERNAL: {path_of(path)}: {error}") from error
     return {
         "name": "user_defined",
         "precompiled_charsmap": charsmap,
-        "normalization_rule_tsv": os.fspath(path),
+        "normalization_rule_tsv": path_of(path),
     }

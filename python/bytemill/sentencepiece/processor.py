@@ -127,7 +127,7 @@ class SentencePieceProcessor:
 
     def __init__(
         self,
-        model_file: str | os.PathLike[str] | None = None,
+        model_file: str | bytes | os.PathLike[str] | None = None,
         model_proto: Any = None,
         out_type: object = None,
         add_bos: bool = False,
@@ -177,7 +177,7 @@ class SentencePieceProcessor:
     # --- Loading ---
 
     @classmethod
-    def from_file(cls, model_file: str | os.PathLike[str], **options: Any) -> Self:
+    def from_file(cls, model_file: str | bytes | os.PathLike[str], **options: Any) -> Self:
         """Loads a model from a file; `options` are those of the constructor."""
         processor = cls(**no_model_among(options, "from_file"))
         processor.load_from_file(model_file)
@@ -190,7 +190,7 @@ class SentencePieceProcessor:
         processor.load_from_serialized_proto(model_proto)
         return processor
 
-    def load(self, model_file: str | os.PathLike[str] | None = None, model_proto: Any = None) -> bool:
+    def load(self, model_file: str | bytes | os.PathLike[str] | None = None, model_proto: Any = None) -> bool:
         """Loads a model from a file or from its bytes.
 
         Raises:
@@ -205,7 +205,7 @@ class SentencePieceProcessor:
             return self.load_from_file(model_file)
         raise ValueError("Either model_file or model_proto must be specified.")
 
-    def load_from_file(self, filename: str | os.PathLike[str]) -> bool:
+    def load_from_file(self, filename: str | bytes | os.PathLike[str]) -> bool:
         """Loads a model from a file."""
         return self.load_from_serialized_proto(read_file(filename))
 

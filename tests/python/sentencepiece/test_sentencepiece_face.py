@@ -265,6 +265,8 @@ CALLS: list[Callable[[Any], Any]] = [
     lambda sp: sp.load(),
     lambda sp: sp.load(model_file="a", model_proto=b"b"),
     lambda sp: sp.load("/none/there"),
+    lambda sp: sp.load(b"/none/there"),
+    lambda sp: sp.LoadFromFile(b"/none/there"),
     lambda sp: [sp.Encode("ab"), sp.EncodeAsPieces("ab"), sp.Decode([3]), sp.IdToPiece(3), sp.PieceToId("a")],
     lambda sp: [
         sp.encode_as_ids("ab"),
@@ -404,6 +406,8 @@ def test_models_are_loaded_from_files_bytes_and_messages(tmp_path: Path) -> None
     for loaded in (
         spm.SentencePieceProcessor(model_file=str(path)),
         spm.SentencePieceProcessor(path),
+        spm.SentencePieceProcessor(model_file=os.fsencode(path)),
+        spm.SentencePieceProcessor.from_file(os.fsencode(path)),
         spm.SentencePieceProcessor.from_file(path, out_type=int),
         spm.SentencePieceProcessor.from_proto(small()),
         spm.SentencePieceProcessor(model_proto=real.parse(small())),
@@ -495,9 +499,10 @@ def test_normalizers_of_files(tmp_path: Path) -> None:
     (tmp_path / "rules.tsv").write_text("61 62\t63\n64\n", encoding="utf-8")
     (tmp_path / "m.model").write_bytes(small())
     for options in ({"rule_tsv": tmp_path / "rules.tsv"}, {"model_file": tmp_path / "m.model"}):
-        strings = {name: str(path) for name, path in options.items()}
-        theirs, ours = (module.SentencePieceNormalizer(**strings) for module in (real.library(), spm))
-        assert ours.normalize("abd  d") == theirs.normalize("abd  d")
+        for kind in (str, os.fsencode):
+            names = {name: kind(path) for name, path in options.items()}
+            theirs, ours = (module.SentencePieceNormalizer(**names) for module in (real.library(), spm))
+            assert ours.normalize("abd  d") == theirs.normalize("abd  d")
 
 
 def test_normalizers_that_are_none() -> None:
