@@ -10,7 +10,7 @@ use super::arrow;
 use super::error::{Raised, guarded};
 use super::ids::arrays::{array, load_numpy};
 use super::objects::new_bytes;
-use super::runtime::{run, run_alongside};
+use super::runtime::{attached, run, run_alongside};
 use super::splitter::CoreSplitter;
 use super::strings::{SharedText, to_shared_texts, wrong_type};
 use super::turns::Turns;
@@ -330,7 +330,7 @@ pub(super) fn check_lengths(pieces: usize, counts: usize) -> PyResult<()> {
 /// Returns what reads the tables of some iterators.
 pub(super) fn next_tables(sources: &[Py<PyIterator>]) -> Vec<NextTable<'_>> {
     let next = |source| {
-        let next = move || Python::attach(|py| next_table(py, source)).map_err(raised);
+        let next = move || attached(|py| next_table(py, source)).map_err(raised);
         Box::new(next) as NextTable<'_>
     };
     sources.iter().map(next).collect()
@@ -385,7 +385,7 @@ impl TableWriter {
         if table.counts.is_empty() {
             return Ok(());
         }
-        let written = Python::attach(|py| self.write.call1(py, column_arrays(py, table)?));
+        let written = attached(|py| self.write.call1(py, column_arrays(py, table)?));
         written.map(drop).map_err(raised)
     }
 }

@@ -2,7 +2,7 @@
 //! process, and those of an interpreter that has ended are broken.
 #![expect(
     unsafe_code,
-    reason = "PyO3 has no safe way to ask which interpreter runs"
+    reason = "PyO3 has no safe way to ask which interpreter runs, and whether one does"
 )]
 
 use std::sync::OnceLock;
@@ -27,4 +27,10 @@ pub(super) fn claim() -> PyResult<()> {
         "bytemill works in one interpreter of a process, and interpreter {owner} has imported it: expected that \
          one, got interpreter {here}; use threads or processes instead of subinterpreters"
     )))
+}
+
+/// Returns whether the interpreter has ended.
+pub(super) fn has_ended() -> bool {
+    // SAFETY: it may be called at any time, with the GIL or without.
+    unsafe { ffi::Py_IsInitialized() == 0 }
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
+use super::interpreter;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::EncodeError;
 use crate::util::memory::reserve::{self, SHORTAGE};
@@ -42,9 +43,27 @@ pub(super) fn run<R: Send, E: Into<PyErr> + Send>(
 /// As [`run`], without a checkpoint.
 pub(super) fn detached<R: Send>(py: Python<'_>, size: usize, work: impl FnOnce() -> R + Send) -> R {
     if size < MIN_DETACHED_BYTES {
-        work()
-    } else {
-        py.detach(work)
+        return work();
+    }
+    py.detach(|| {
+        let result = work();
+        if interpreter::has_ended() {
+            wait_for_exit();
+        }
+        result
+    })
+}
+
+/// Runs `work`, which needs the GIL, in a thread that has released it.
+pub(super) fn attached<R>(work: impl FnOnce(Python<'_>) -> R) -> R {
+    Python::try_attach(work).unwrap_or_else(|| wait_for_exit())
+}
+
+/// Never returns: the interpreter has ended under a daemon thread, and the process will. There is no way back to Python, whose
+/// memory is gone; later versions of it keep such a thread waiting as well.
+fn wait_for_exit() -> ! {
+    loop {
+        thread::park();
     }
 }
 
@@ -87,7 +106,7 @@ pub(super) fn run_alongside<H, E: Into<PyErr> + Send>(
             Ok(())
         });
         // Either done, or stopping at its next checkpoint.
-        let outcome = py.detach(|| worker.join());
+        let outcome = detached(py, usize::MAX, || worker.join());
         match outcome.unwrap_or_else(|panic| resume_unwind(panic)) {
             Err(error) if !stopped.is_raised() => Err(error.into()),
             _ => joined.and(here),
@@ -198,7 +217,7 @@ impl Checkpoint for Signals {
             clippy::redundant_closure_for_method_calls,
             reason = "the method's lifetime is not general enough"
         )]
-        match Python::attach(|py| py.check_signals()) {
+        match attached(|py| py.check_signals()) {
             Ok(()) => false,
             Err(error) => {
                 *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);

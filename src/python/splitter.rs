@@ -9,6 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::error::{Raised, guarded};
+use super::runtime::attached;
 use crate::split::chain::{Behavior, Pattern, Step, oniguruma};
 use crate::split::{ExternalSplitter, Splitter, coverage};
 
@@ -100,7 +101,7 @@ pub(super) struct PythonSplitter(pub(super) Py<PyAny>);
 
 impl ExternalSplitter for PythonSplitter {
     fn split(&self, text: &str) -> Result<Vec<Range<usize>>, Box<dyn Error + Send + Sync>> {
-        let offsets: Vec<usize> = Python::attach(|py| self.0.bind(py).call1((text,))?.extract())
+        let offsets: Vec<usize> = attached(|py| self.0.bind(py).call1((text,))?.extract())
             .map_err(|error: PyErr| -> Box<dyn Error + Send + Sync> { Box::new(Raised(error)) })?;
         Ok(offsets
             .chunks_exact(2)

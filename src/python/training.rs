@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyIterator};
 
 use super::counting::{PieceCounts, Text, texts};
 use super::error::guarded;
-use super::runtime::{run, run_alongside};
+use super::runtime::{attached, run, run_alongside};
 use super::sentencepiece::spec_of;
 use crate::checkpoint::Interrupted;
 use crate::normalize::{Flags, Normalizer};
@@ -96,7 +96,7 @@ impl Report {
             return Ok(());
         };
         self.reported = Instant::now();
-        Python::attach(|py| call.call1(py, (done, wanted)))
+        attached(|py| call.call1(py, (done, wanted)))
             .map(drop)
             .map_err(|error| {
                 self.raised = Some(error);

@@ -131,7 +131,8 @@ impl InternedIds {
 impl Drop for InternedIds {
     fn drop(&mut self) {
         let slots = self.slots.get_mut().into_iter().flatten();
-        Python::attach(|py| {
+        // After the interpreter has ended they are nobody's.
+        Python::try_attach(|py| {
             for slot in slots {
                 let integer = slot.take();
                 // SAFETY: the reference was the slot's, which is empty now.

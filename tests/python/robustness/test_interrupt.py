@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from support.subprocesses import run
+from support.subprocesses import completed, run
 
 FULL = os.environ.get("BYTEMILL_FULL") == "1"
 
@@ -512,3 +512,22 @@ def test_a_handler_that_raises_while_numpy_is_loaded(name: str) -> None:
         """
     )
     assert printed.splitlines() == ["time is up", "True"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="`on_exit` is of glibc")
+def test_daemon_threads_may_outlive_the_interpreter() -> None:
+    script = """
+        import ctypes, sys, threading, time, bytemill
+        encoding = bytemill.get_encoding("cl100k_base")
+        text = "words that keep it busy for a while; " * 5_000_000
+        threading.Thread(target=lambda: encoding.count(text), daemon=True).start()
+        time.sleep(0.02)
+        # The interpreter has ended when this sleeps, as many seconds as the exit code says.
+        libc = ctypes.CDLL(None)
+        libc.on_exit(libc.sleep, None)
+        sys.exit(1)
+        """
+    # Python itself may end a thread in a way that ends the process, while the interpreter is about to end.
+    results = [completed(script) for _ in range(4)]
+    assert not [result.stderr for result in results if "panicked" in result.stderr]
+    assert (1, "") in [(result.returncode, result.stderr) for result in results]
