@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use unicode_segmentation::GraphemeCursor;
 
@@ -13,6 +14,7 @@ use crate::checkpoint;
 use crate::error::{EncodeError, NormalizerError};
 use crate::normalize::charsmap::Charsmap;
 use crate::unicode::character::{decode, first, length_of};
+use crate::util::lazy::get_or_init_nonblocking;
 
 /// Clusters of this many bytes and more are not looked up.
 const LONG_CLUSTER: usize = 6;
@@ -45,7 +47,7 @@ pub struct Precompiled {
     /// A bit for each code point: whether keys begin with it.
     begins: Vec<u64>,
     /// Whether keys begin with a character that is one grapheme cluster with a letter behind it, which it would replace.
-    takes_next: bool,
+    takes_next: OnceLock<bool>,
 }
 
 impl fmt::Debug for Precompiled {
@@ -77,12 +79,11 @@ impl Precompiled {
                 begins[point as usize / 64] |= 1 << (point % 64);
             }
         });
-        let takes_next = characters_in(&begins).any(takes_letter);
         Ok(Self {
             map,
             ascii,
             begins,
-            takes_next,
+            takes_next: OnceLock::new(),
         })
     }
 
@@ -94,7 +95,15 @@ impl Precompiled {
     /// Returns whether a character stays whatever stands before it, and begins a grapheme cluster that what follows is
     /// apart from if that is [fixed](Self::is_fixed).
     pub(super) fn is_ordinary(&self, c: char) -> bool {
-        matches!(c, ' '..='~') && !self.ascii[c as usize] && !self.takes_next
+        matches!(c, ' '..='~') && !self.ascii[c as usize] && !self.takes_next()
+    }
+
+    /// Returns whether keys begin with a character that would replace a letter behind it. Only long texts and those that grow
+    /// ask: for each character that keys begin with, it takes a millisecond for a large map.
+    fn takes_next(&self) -> bool {
+        *get_or_init_nonblocking(&self.takes_next, || {
+            characters_in(&self.begins).any(takes_letter)
+        })
     }
 
     /// Returns whether a character stays whatever stands around it, as well.
