@@ -144,7 +144,6 @@ fn tokens_of(processor: &At<'_>, special: &At<'_>) -> Result<Part, FileError> {
     if texts.len() != ids.len() {
         return Err(names.refuse("expected as many ids as tokens"));
     }
-    check_around(processor, texts.len())?;
     let tokens = texts.iter().zip(&ids);
     let tokens = tokens.map(|(text, id)| Ok(Item::Token(text.text()?.to_owned(), id.number()?)));
     tokens.collect()
