@@ -3,7 +3,7 @@
 use super::json::{At, FileError};
 use super::normalizer::check_growth;
 use super::pattern::{is_start, pattern};
-use super::pre_tokenizer::{Metaspace, metaspace};
+use super::pre_tokenizer::{Metaspace, byte_level, metaspace};
 use crate::split::chain::Pattern;
 
 /// A step from the texts of tokens to a text.
@@ -69,7 +69,10 @@ pub(super) fn read_decoder(decoder: &At<'_>) -> Result<Option<Vec<DecoderStep>>,
 fn step(step: &At<'_>) -> Result<DecoderStep, FileError> {
     let (kind, name) = step.kind()?;
     Ok(match name {
-        "ByteLevel" => DecoderStep::ByteLevel,
+        "ByteLevel" => {
+            byte_level(step)?;
+            DecoderStep::ByteLevel
+        }
         "ByteFallback" => DecoderStep::ByteFallback,
         "Fuse" => DecoderStep::Fuse,
         "Replace" => {
@@ -98,18 +101,11 @@ fn step(step: &At<'_>) -> Result<DecoderStep, FileError> {
                 }
             }
         }
-        "Strip" => {
-            let content = step.get("content")?;
-            let mut characters = content.text()?.chars();
-            let (Some(character), None) = (characters.next(), characters.next()) else {
-                return Err(content.refuse("expected one character"));
-            };
-            DecoderStep::Strip {
-                content: character,
-                start: step.get("start")?.number()? as usize,
-                stop: step.get("stop")?.number()? as usize,
-            }
-        }
+        "Strip" => DecoderStep::Strip {
+            content: step.get("content")?.character()?,
+            start: step.get("start")?.number()? as usize,
+            stop: step.get("stop")?.number()? as usize,
+        },
         "Metaspace" => DecoderStep::Metaspace(metaspace(step)?),
         "WordPiece" => DecoderStep::WordPiece {
             prefix: step.get("prefix")?.text()?.to_owned(),

@@ -76,10 +76,11 @@ impl<'a> TokenizerFile<'a> {
             .map_err(|error| place.error(&error))?;
         let components = Value::Object(components);
         let root = At::new(&components, "");
-        let version = root.get("version")?;
-        if !version.is_null() && version.text()? != "1.0" {
+        if let Some(version) = root.entry("version")? {
             let found = version.text()?;
-            return Err(version.refuse(format!("expected \"1.0\", got {found:?}")));
+            if found != "1.0" {
+                return Err(version.refuse(format!("expected \"1.0\", got {found:?}")));
+            }
         }
         // The model first: with another one, everything else differs too.
         let model = fields

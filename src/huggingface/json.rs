@@ -159,6 +159,24 @@ impl<'a> At<'a> {
         Ok(Self::new(object.get(key).unwrap_or(&Value::Null), path))
     }
 
+    /// Returns the entry of an object; `None` where it is missing, and not where it is null, for fields that may be left out
+    /// and not be null.
+    pub(super) fn entry(&self, key: &str) -> Result<Option<Self>, FileError> {
+        let entry = self.get(key)?;
+        Ok(self.value.get(key).map(|_| entry))
+    }
+
+    /// Returns the key and the value of an object with one entry; `None` for other objects.
+    pub(super) fn only_entry(&self) -> Result<Option<(&'a str, Self)>, FileError> {
+        let object = self
+            .value
+            .as_object()
+            .ok_or_else(|| self.expect("an object"))?;
+        let key = object.keys().next().filter(|_| object.len() == 1);
+        key.map(|key| Ok((key.as_str(), self.get(key)?)))
+            .transpose()
+    }
+
     /// Returns the elements of a list.
     pub(super) fn items(&self) -> Result<Vec<Self>, FileError> {
         let list = self.value.as_array().ok_or_else(|| self.expect("a list"))?;
@@ -178,6 +196,15 @@ impl<'a> At<'a> {
         self.text().map(|text| Some(text.to_owned()))
     }
 
+    /// Returns the only character of a string.
+    pub(super) fn character(&self) -> Result<char, FileError> {
+        let mut characters = self.text()?.chars();
+        match (characters.next(), characters.next()) {
+            (Some(character), None) => Ok(character),
+            _ => Err(self.refuse("expected one character")),
+        }
+    }
+
     pub(super) fn flag(&self) -> Result<bool, FileError> {
         self.value
             .as_bool()
@@ -191,6 +218,11 @@ impl<'a> At<'a> {
         } else {
             self.flag()
         }
+    }
+
+    /// Returns the flag of an entry, which may be missing and not be null: then it is `default`.
+    pub(super) fn flag_of(&self, key: &str, default: bool) -> Result<bool, FileError> {
+        self.entry(key)?.map_or(Ok(default), |flag| flag.flag())
     }
 
     /// Returns a number of at most 32 bits.

@@ -98,10 +98,9 @@ impl<'a> Model<'a> {
         let options = Value::Object(options);
         let options = At::new(&options, "model");
         let kind = options.get("type")?;
-        let name = if kind.is_null() {
-            type_by_fields(vocabulary.as_ref(), merges.is_some(), &options)?
-        } else {
-            kind.text()?
+        let name = match options.entry("type")? {
+            Some(kind) => kind.text()?,
+            None => type_by_fields(vocabulary.as_ref(), merges.is_some(), &options)?,
         };
         let is_known = matches!(name, "BPE" | "Unigram" | "WordPiece" | "WordLevel");
         if !is_known {
@@ -149,7 +148,7 @@ impl<'a> Model<'a> {
                 let scores = Scores {
                     scores,
                     unknown_id: unknown.and_then(|id| TokenId::try_from(id).ok()),
-                    byte_fallback: options.get("byte_fallback")?.flag_or(false)?,
+                    byte_fallback: options.flag_of("byte_fallback", false)?,
                 };
                 (text, Kind::Unigram(scores))
             }
@@ -220,7 +219,7 @@ impl<'a> Merging<'a> {
     fn new(merges: Merges<'a>, options: &At<'_>) -> Result<Self, FileError> {
         let text = |key: &str| Ok(options.get(key)?.text_or_none()?.unwrap_or_default());
         let dropout = options.get("dropout")?;
-        if !dropout.is_null() && dropout.decimal()? > 0.0 {
+        if !dropout.is_null() && dropout.decimal()? != 0.0 {
             return Err(dropout.refuse("expected null or 0: with dropout, ids would be random"));
         }
         Ok(Self {

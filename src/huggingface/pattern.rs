@@ -11,11 +11,10 @@ const MOST_PATTERN_BYTES: usize = 1 << 15;
 
 /// Reads what a step looks for.
 pub(super) fn pattern(pattern: &At<'_>) -> Result<Pattern, FileError> {
-    let (text, regex) = (pattern.get("String")?, pattern.get("Regex")?);
-    match (text.is_null(), regex.is_null()) {
-        (false, true) => Ok(Pattern::Text(text.text()?.to_owned())),
-        (true, false) => Ok(Pattern::Regex(regex.text()?.to_owned())),
-        _ => Err(pattern.refuse("expected a String or a Regex")),
+    match pattern.only_entry()? {
+        Some(("String", text)) => Ok(Pattern::Text(text.text()?.to_owned())),
+        Some(("Regex", regex)) => Ok(Pattern::Regex(regex.text()?.to_owned())),
+        _ => Err(pattern.refuse("expected a String or a Regex, and nothing else")),
     }
 }
 

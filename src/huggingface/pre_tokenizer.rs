@@ -73,7 +73,7 @@ fn add_step(step: &At<'_>, read: &mut PreTokenizer) -> Result<(), FileError> {
             invert: step.get("invert")?.flag()?,
         }),
         "CharDelimiterSplit" => steps.push(Step::Split {
-            pattern: Pattern::Text(step.get("delimiter")?.text()?.to_owned()),
+            pattern: Pattern::Text(step.get("delimiter")?.character()?.to_string()),
             behavior: Behavior::Removed,
             invert: false,
         }),
@@ -81,12 +81,8 @@ fn add_step(step: &At<'_>, read: &mut PreTokenizer) -> Result<(), FileError> {
             individual: step.get("individual_digits")?.flag()?,
         }),
         "Punctuation" => {
-            let field = step.get("behavior")?;
-            let behavior = if field.is_null() {
-                Behavior::Isolated
-            } else {
-                behavior(&field)?
-            };
+            let behavior = step.entry("behavior")?.as_ref().map(behavior);
+            let behavior = behavior.unwrap_or(Ok(Behavior::Isolated))?;
             steps.push(Step::Punctuation(behavior));
         }
         "Whitespace" => steps.push(Step::Whitespace),
@@ -101,7 +97,8 @@ fn add_step(step: &At<'_>, read: &mut PreTokenizer) -> Result<(), FileError> {
             if read.metaspace.is_some() {
                 return Err(kind.refuse("ByteLevel behind Metaspace is not supported"));
             }
-            if step.get("add_prefix_space")?.flag()? {
+            let byte_level = byte_level(step)?;
+            if byte_level.adds_space {
                 if !is_first {
                     return Err(step.get("add_prefix_space")?.refuse(
                         "expected false behind another step: a space before each of its pieces is not supported",
@@ -109,7 +106,7 @@ fn add_step(step: &At<'_>, read: &mut PreTokenizer) -> Result<(), FileError> {
                 }
                 read.adds_space = true;
             }
-            if step.get("use_regex")?.flag_or(true)? {
+            if byte_level.splits {
                 steps.push(Step::Gpt2);
             }
             steps.push(Step::ByteLevel);
@@ -150,17 +147,30 @@ fn behavior(behavior: &At<'_>) -> Result<Behavior, FileError> {
     })
 }
 
+/// The options of `ByteLevel`.
+pub(super) struct ByteLevel {
+    /// Whether a space is put before a text that does not begin with one.
+    adds_space: bool,
+    /// Whether text is cut as GPT-2 does it.
+    splits: bool,
+}
+
+/// Reads the options of `ByteLevel`, which has all of them as a decoder and as a post-processor as well.
+pub(super) fn byte_level(step: &At<'_>) -> Result<ByteLevel, FileError> {
+    // It changes the offsets of tokens alone.
+    step.get("trim_offsets")?.flag()?;
+    Ok(ByteLevel {
+        adds_space: step.get("add_prefix_space")?.flag()?,
+        splits: step.flag_of("use_regex", true)?,
+    })
+}
+
 /// Reads the options of `Metaspace`, in either spelling.
 pub(super) fn metaspace(step: &At<'_>) -> Result<Metaspace, FileError> {
-    let replacement = step.get("replacement")?;
-    let mut characters = replacement.text()?.chars();
-    let (Some(character), None) = (characters.next(), characters.next()) else {
-        return Err(replacement.refuse("expected one character"));
-    };
-    let scheme = step.get("prepend_scheme")?;
+    let scheme = step.entry("prepend_scheme")?;
     let older = step.get("add_prefix_space")?;
-    let read = match (scheme.is_null(), older.is_null()) {
-        (false, _) => match scheme.text()? {
+    let read = match (&scheme, older.is_null()) {
+        (Some(scheme), _) => match scheme.text()? {
             "always" => Scheme::Always,
             "first" => Scheme::First,
             "never" => Scheme::Never,
@@ -170,15 +180,15 @@ pub(super) fn metaspace(step: &At<'_>) -> Result<Metaspace, FileError> {
                 );
             }
         },
-        (true, false) if !older.flag()? => Scheme::Never,
-        (true, _) => Scheme::Always,
+        (None, false) if !older.flag()? => Scheme::Never,
+        (None, _) => Scheme::Always,
     };
     // The library refuses to load what contradicts itself.
-    if !scheme.is_null() && !older.is_null() && !older.flag()? && read != Scheme::Never {
+    if scheme.is_some() && !older.is_null() && !older.flag()? && read != Scheme::Never {
         return Err(older.refuse("expected true, as prepend_scheme is not never"));
     }
     Ok(Metaspace {
-        replacement: character,
+        replacement: step.get("replacement")?.character()?,
         scheme: read,
         splits: step.get("split")?.flag_or(true)?,
         is_of_words: false,

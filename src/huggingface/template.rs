@@ -1,6 +1,7 @@
 //! The special tokens that the library adds around a text.
 
 use super::json::{At, FileError};
+use super::pre_tokenizer::byte_level;
 use crate::token::TokenId;
 
 /// Special tokens around a text. Files of models have a few.
@@ -59,7 +60,10 @@ fn process(processor: &At<'_>, parts: Vec<Part>) -> Result<Vec<Part>, FileError>
     } else {
         let (kind, name) = processor.kind()?;
         match name {
-            "ByteLevel" => parts,
+            "ByteLevel" => {
+                byte_level(processor)?;
+                parts
+            }
             "Sequence" => {
                 let steps = processor.get("processors")?.items()?;
                 return steps

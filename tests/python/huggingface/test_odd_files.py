@@ -7,6 +7,7 @@ with affixes, and special tokens whose characters stand for bytes.
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -211,6 +212,89 @@ def test_other_models_are_named(model: dict[str, Any], name: str) -> None:
         match=f"model.type: expected BPE, Unigram, WordPiece or WordLevel, got {name}: use the package",
     ):
         encoding_of(json.dumps(contents))
+
+
+# --- Fields that the original refuses ---
+
+
+FLAGS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+SPLIT = {"type": "Split", "behavior": "Isolated", "invert": False}
+REPLACE = {"type": "Replace", "content": "z"}
+MARKS = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}
+PUNCTUATION = {"type": "Punctuation"}
+BYTE_LEVELS = ("pre_tokenizer", "post_processor", "decoder")
+
+
+@pytest.mark.parametrize(
+    ("entry", "sound", "wrong", "path"),
+    [
+        *(
+            (
+                entry,
+                FLAGS,
+                {key: value for key, value in FLAGS.items() if key != missing},
+                f"{entry}.{missing}",
+            )
+            for entry in BYTE_LEVELS
+            for missing in ("add_prefix_space", "trim_offsets")
+        ),
+        *(
+            (entry, FLAGS, {**FLAGS, "trim_offsets": "true"}, f"{entry}.trim_offsets")
+            for entry in BYTE_LEVELS
+        ),
+        *((entry, FLAGS, {**FLAGS, "use_regex": None}, f"{entry}.use_regex") for entry in BYTE_LEVELS),
+        (
+            "pre_tokenizer",
+            {"type": "CharDelimiterSplit", "delimiter": "a"},
+            {"type": "CharDelimiterSplit", "delimiter": "ab"},
+            "pre_tokenizer.delimiter",
+        ),
+        *(
+            (entry, step | {"pattern": {"String": "a"}}, step | {"pattern": {"String": "a", **more}}, entry)
+            for entry, step in (("pre_tokenizer", SPLIT), ("normalizer", REPLACE), ("decoder", REPLACE))
+            for more in ({"X": 1}, {"Regex": None})
+        ),
+        ("pre_tokenizer", PUNCTUATION, {**PUNCTUATION, "behavior": None}, "pre_tokenizer.behavior"),
+        *(
+            (entry, MARKS, {**MARKS, "prepend_scheme": None}, f"{entry}.prepend_scheme")
+            for entry in ("pre_tokenizer", "decoder")
+        ),
+        ("dropout", 0.0, -0.5, "model.dropout"),
+        ("dropout", None, -1, "model.dropout"),
+    ],
+)
+def test_fields_that_are_refused(entry: str, sound: Any, wrong: Any, path: str) -> None:
+    vocab = dict(BYTES)
+    vocab["▁"] = len(vocab)
+    for read in (Tokenizer.from_str, encoding_of):
+        read(file(vocab, **{entry: sound}))
+    text = file(vocab, **{entry: wrong})
+    with pytest.raises(Exception, match=r"line 1 column|Dropout should be"):
+        Tokenizer.from_str(text)
+    with pytest.raises(VocabularyError, match=rf": {re.escape(path)}[.a-z]*: expected"):
+        encoding_of(text)
+
+
+@pytest.mark.parametrize(
+    ("field", "message"),
+    [
+        ("version", "version: expected a string, got null"),
+        ("type", "model.type: expected a string, got null"),
+        ("byte_fallback", "model.byte_fallback: expected true or false, got null"),
+    ],
+)
+def test_fields_that_may_be_missing_and_not_null(field: str, message: str) -> None:
+    model = {"type": "Unigram", "vocab": [["a", -1.0]], "unk_id": 0, "byte_fallback": False}
+    contents = json.loads(file({})) | {"model": model}
+    owner = contents if field == "version" else contents["model"]
+    owner[field] = None
+    with pytest.raises(Exception, match="line 1 column"):
+        Tokenizer.from_str(json.dumps(contents))
+    with pytest.raises(VocabularyError, match=message):
+        encoding_of(json.dumps(contents))
+    del owner[field]
+    for read in (Tokenizer.from_str, encoding_of):
+        read(json.dumps(contents))
 
 
 # --- Unusual combinations ---

@@ -25,6 +25,7 @@ from bytemill.reference import encode_unigram
 from support.sentencepiece import parse, trained
 from support.texts import multilingual, patchwork, random_unicode
 from support.tokenizer_comparison import compare
+from support.tokenizer_files import BYTE_LEVEL
 
 transformers: Any = pytest.importorskip("transformers")
 
@@ -354,10 +355,7 @@ def test_every_character_is_mapped_as_there() -> None:
         ({"model": {"vocab": [["a"]]}}, "expected a token and its score"),
         ({"model": {"vocab": [["a", "b"]]}}, "model.vocab: invalid type: string"),
         ({"model": {"type": "BPE"}}, "model.vocab: invalid type: sequence, expected an object of ids"),
-        (
-            {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}},
-            "ByteLevel before",
-        ),
+        ({"pre_tokenizer": BYTE_LEVEL}, "ByteLevel before"),
         (
             {"normalizer": {"type": "Replace", "pattern": {"Regex": r"(?<!\n)^"}, "content": "x"}},
             "normalizer: a Replace at the start",
