@@ -1063,14 +1063,14 @@ class Encoding:
             UnicodeDecodeError: The joined bytes are not UTF-8.
         """
         tokens = list(tokens)
-        return self._source.decode_with_offsets(self._core_bpe, tokens, self._special_token_values)
+        return self._source.decode_with_offsets(self._core_bpe, tokens)
 
     def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
         """Returns a decoder for token IDs that arrive one by one, such as from a model; see `StreamDecoder`.
 
         With a `tokenizer.json`, later tokens may change how earlier ones are decoded: a run of byte tokens,
         for instance, becomes characters only if all of them are valid. Text that may still change is held
-        back.
+        back: all of it, if a SentencePiece model has rules for decoded text.
         """
         return self._source.stream_decoder(self._core_bpe, errors)
 

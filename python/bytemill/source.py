@@ -53,12 +53,10 @@ class Source:
         del special_ids
         return core.encode_with_unstable(text, *special)
 
-    def decode_with_offsets(
-        self, core: CoreBPE, tokens: list[int], special_ids: Collection[int]
-    ) -> tuple[str, list[int]]:
+    def decode_with_offsets(self, core: CoreBPE, tokens: list[int]) -> tuple[str, list[int]]:
         """Returns `Encoding.decode_with_offsets` of token IDs."""
-        del special_ids
-        return joined(tokens_bytes(core, tokens))
+        decoded = core.decode_with_offsets(tokens)
+        return joined(tokens_bytes(core, tokens)) if decoded is None else decoded
 
     def stream_decoder(self, core: CoreBPE, errors: str) -> StreamDecoder:
         """Returns `Encoding.stream_decoder`; here, joining the bytes of tokens is all it needs."""
@@ -118,25 +116,18 @@ class ModelSource(Source):
         stable, completions = encode_with_unstable(self.fields["model"], rest)
         return ids[:kept].tolist() + stable, completions
 
-    def decode_with_offsets(
-        self, core: CoreBPE, tokens: list[int], special_ids: Collection[int]
-    ) -> tuple[str, list[int]]:
-        parts = [
-            b"" if token in special_ids else part
-            for token, part in zip(tokens, tokens_bytes(core, tokens), strict=True)
-        ]
-        # Spaces at the start belong to no text: at most one of each token.
-        removed = sum(map(len, parts)) - len(core.decode_bytes(tokens))
-        for index, part in enumerate(parts):
-            if removed <= 0:
-                break
-            if part.startswith(b" "):
-                parts[index] = part[1:]
-                removed -= 1
-        return joined(parts)
+    def decode_with_offsets(self, core: CoreBPE, tokens: list[int]) -> tuple[str, list[int]]:
+        text, offsets = super().decode_with_offsets(core, tokens)
+        if "\N{REPLACEMENT CHARACTER}" in text:
+            # Raises an error if it stands for bytes that are not UTF-8.
+            core.decode_bytes(tokens).decode("utf-8")
+        return text, offsets
 
     def stream_decoder(self, core: CoreBPE, errors: str) -> StreamDecoder:
-        return SentencePieceStreamDecoder(core, errors)
+        stream = core.text_stream()
+        if stream is None:
+            return SentencePieceStreamDecoder(core, errors)
+        return TextStreamDecoder(stream, errors)
 
     def explain(self, core: CoreBPE, text: str, ranks: dict[bytes, int]) -> list[PieceExplanation]:
         del ranks
@@ -167,12 +158,6 @@ class FileSource(Source):
                 "or a tokenizer.json of type WordPiece, WordLevel or Unigram"
             )
         return words
-
-    def decode_with_offsets(
-        self, core: CoreBPE, tokens: list[int], special_ids: Collection[int]
-    ) -> tuple[str, list[int]]:
-        decoded = core.decode_with_offsets(tokens)
-        return super().decode_with_offsets(core, tokens, special_ids) if decoded is None else decoded
 
     def stream_decoder(self, core: CoreBPE, errors: str) -> StreamDecoder:
         if errors != "replace" and core.may_decode_to_bytes():

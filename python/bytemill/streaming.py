@@ -192,9 +192,10 @@ class DecodesTexts(Protocol):
 
 
 class TextStreamDecoder(StreamDecoder):
-    """Decodes token IDs as they arrive with the decoder of a `tokenizer.json`; else same as `StreamDecoder`.
+    """Decodes token IDs as they arrive where later ones may change text; otherwise same as `StreamDecoder`.
 
-    It decodes any IDs to valid text, so `errors` has no effect.
+    A `tokenizer.json` with such a decoder, and rules for decoded text of a SentencePiece model, make valid
+    text of any IDs, so `errors` has no effect.
     """
 
     def __init__(self, stream: DecodesTexts, errors: str = "replace") -> None:

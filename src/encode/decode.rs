@@ -18,6 +18,7 @@ use super::sentencepiece::SentencePiece;
 use super::tokenizer_json::decode::FileDecoder;
 use crate::checkpoint;
 use crate::error::{DecodeError, OutOfMemory};
+use crate::normalize::MARK;
 use crate::token::TokenId;
 use crate::util::lazy::get_or_try_init_nonblocking;
 use crate::util::memory;
@@ -168,7 +169,7 @@ impl Encoder {
         }
         if let Some(denormalizer) = rules.and_then(|rules| rules.denormalizer.as_ref()) {
             let mut denormalized = Vec::new();
-            denormalizer.normalize(&bytes, b" ", &mut denormalized, None);
+            denormalizer.normalize(&bytes, MARK, &mut denormalized, None);
             bytes = denormalized;
         }
         Ok(bytes)

@@ -13,6 +13,7 @@ pub mod batch;
 pub mod canonical;
 pub mod cuts;
 mod decode;
+pub mod decode_stream;
 pub mod explain;
 mod finder;
 mod hot_loop;

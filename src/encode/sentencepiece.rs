@@ -126,34 +126,42 @@ impl Encoder {
     }
 
     /// Decodes the ids at the start of `ids` that may lose a space, and returns how many they are.
-    ///
-    /// One space is removed from the first token that is neither a control token nor a byte; where the model removes
-    /// extra spaces, from each such token until there is text.
     pub(super) fn decode_start(
         &self,
         model: &SentencePiece,
         ids: &[TokenId],
         bytes: &mut Vec<u8>,
     ) -> usize {
-        let flags = model.normalizer.flags();
-        if !flags.add_dummy_prefix && !flags.remove_extra_whitespaces {
-            return 0;
-        }
         for (index, &id) in ids.iter().enumerate() {
-            let Some(token) = self.vocabulary.bytes(id) else {
+            let Some((rest, is_still_start)) = self.at_start(model, id) else {
                 return index;
             };
-            if !token.is_empty() && model.keep_space.binary_search(&id).is_ok() {
-                return index;
-            }
-            let rest = token.strip_prefix(SPACE).unwrap_or(token);
             bytes.with_room(rest.len()).extend_from_slice(rest);
-            let was_stripped = rest.len() < token.len();
-            if !rest.is_empty() || was_stripped && !flags.remove_extra_whitespaces {
+            if !is_still_start {
                 return index + 1;
             }
         }
         ids.len()
+    }
+
+    /// Returns the bytes of a token where there is no text yet, if it may lose a space there, and whether there still is none
+    /// behind it.
+    ///
+    /// One space is removed from the first token that is neither a control token nor a byte; where the model removes
+    /// extra spaces, from each such token until there is text.
+    pub(super) fn at_start(&self, model: &SentencePiece, id: TokenId) -> Option<(&[u8], bool)> {
+        let flags = model.normalizer.flags();
+        if !flags.add_dummy_prefix && !flags.remove_extra_whitespaces {
+            return None;
+        }
+        let token = self.vocabulary.bytes(id)?;
+        if !token.is_empty() && model.keep_space.binary_search(&id).is_ok() {
+            return None;
+        }
+        let rest = token.strip_prefix(SPACE).unwrap_or(token);
+        let was_stripped = rest.len() < token.len();
+        let is_still_start = rest.is_empty() && (!was_stripped || flags.remove_extra_whitespaces);
+        Some((rest, is_still_start))
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::Names;
-use super::text_steps::{Text, TextSteps, byte_named};
+use super::text_steps::{TextSteps, byte_named};
 use crate::checkpoint;
 use crate::encode::Encoder;
 use crate::error::DecodeError;
@@ -23,20 +23,6 @@ use crate::vocabulary::characters::MARK;
 
 /// Ids between two passes of the checkpoint: a millisecond.
 const CHECK_INTERVAL: usize = 1 << 15;
-
-/// The decoding of ids that come one after the other.
-#[derive(Clone, Debug)]
-pub struct TextStream {
-    steps: TextSteps,
-    /// Number of ids so far.
-    count: usize,
-}
-
-impl TextStream {
-    fn new(steps: TextSteps) -> Self {
-        Self { steps, count: 0 }
-    }
-}
 
 /// The way from ids to text.
 #[derive(Debug)]
@@ -160,6 +146,23 @@ impl FileDecoder {
     pub(in crate::encode) fn added(&self, id: TokenId) -> Option<&[u8]> {
         self.added.get(&id).map(Vec::as_slice)
     }
+
+    /// The steps that the texts of tokens go through; `None` if the bytes of tokens are the bytes of the text.
+    pub(in crate::encode) fn steps(&self) -> Option<TextSteps> {
+        match &self.manner {
+            Manner::Bytes => None,
+            Manner::Characters { stripped, .. } => {
+                let strip = DecoderStep::Strip {
+                    content: ' ',
+                    start: *stripped,
+                    stop: 0,
+                };
+                let steps = [DecoderStep::ByteFallback, DecoderStep::Fuse, strip];
+                Some(TextSteps::new(&steps, ""))
+            }
+            Manner::Texts { steps, .. } => Some(steps.clone()),
+        }
+    }
 }
 
 /// Returns how many spaces are taken away at the start, if these steps join characters with spaces for marks.
@@ -227,7 +230,7 @@ impl Encoder {
         if let Some(behind) = behind {
             return Some(self.decode_each(ids, texts, steps, behind));
         }
-        let mut stream = TextStream::new(steps.clone());
+        let mut stream = self.text_stream();
         let mut text = String::new();
         let each = |(character, _): (char, _)| text.with_room(character.len_utf8()).push(character);
         let pushed = self.push_ids(&mut stream, ids, true, each);
@@ -266,82 +269,14 @@ impl Encoder {
         Ok(text)
     }
 
-    /// As [`decode_text`](Self::decode_text), if a decoder does more than to join the bytes of tokens, with the offset of each
-    /// token in characters: that of the character that it begins with or inside of.
-    pub fn decode_with_offsets(
-        &self,
-        ids: &[TokenId],
-    ) -> Option<Result<(String, Vec<usize>), DecodeError>> {
-        let mut stream = self.text_stream()?;
-        let mut text = String::new();
-        // So many characters are those of each token.
-        let mut counts = memory::filled(0, ids.len());
-        let pushed = self.push_ids(&mut stream, ids, true, |(character, number)| {
-            text.with_room(character.len_utf8()).push(character);
-            counts[number] += 1;
-        });
-        let mut offset = 0;
-        for count in &mut counts {
-            offset += std::mem::replace(count, offset);
-        }
-        Some(pushed.map(|()| (text, counts)))
-    }
-
     /// Returns whether ids may become bytes that are no text, by the decoder of a file.
     pub fn may_decode_to_bytes(&self) -> bool {
         let manner = self.file_decoder().map(|decoder| &decoder.manner);
         matches!(manner, Some(Manner::Characters { .. }))
     }
 
-    /// Starts the decoding of ids that come one after the other, by the decoder of a file; `None` if their bytes are all
-    /// that it needs.
-    pub fn text_stream(&self) -> Option<TextStream> {
-        let steps = match &self.file_decoder()?.manner {
-            Manner::Bytes => return None,
-            Manner::Characters { stripped, .. } => {
-                let strip = DecoderStep::Strip {
-                    content: ' ',
-                    start: *stripped,
-                    stop: 0,
-                };
-                TextSteps::new(&[DecoderStep::ByteFallback, DecoderStep::Fuse, strip], "")
-            }
-            Manner::Texts { steps, .. } => steps.clone(),
-        };
-        Some(TextStream::new(steps))
-    }
-
-    /// Takes more ids of a text, the last of all if it is the end, and passes on the characters that no later id changes,
-    /// each with the number of the id that completes it. After an error the stream is of no use.
-    ///
-    /// # Errors
-    /// As [`decode_text`](Self::decode_text).
-    pub fn push_ids(
-        &self,
-        stream: &mut TextStream,
-        ids: &[TokenId],
-        is_end: bool,
-        mut each: impl FnMut((char, usize)),
-    ) -> Result<(), DecodeError> {
-        let mut rest = ids;
-        loop {
-            let (part, others) = rest.split_at(rest.len().min(CHECK_INTERVAL));
-            checkpoint::pass()?;
-            let numbered = (stream.count..).zip(part);
-            let texts = numbered.map(|(number, id)| Ok(Text::new(&self.text_of(*id)?, number)));
-            let texts = memory::try_collect::<_, DecodeError>(texts)?;
-            stream.count += part.len();
-            rest = others;
-            let is_end = is_end && rest.is_empty();
-            stream.steps.push(texts, is_end, &mut each);
-            if rest.is_empty() {
-                return Ok(());
-            }
-        }
-    }
-
     /// The text of a token, as the decoder of a file takes it; the name of a byte for tokens of bytes.
-    fn text_of(&self, id: TokenId) -> Result<Cow<'_, str>, DecodeError> {
+    pub(in crate::encode) fn text_of(&self, id: TokenId) -> Result<Cow<'_, str>, DecodeError> {
         let text = match self.file_decoder().map(|decoder| &decoder.manner) {
             Some(Manner::Texts { texts, .. }) => {
                 texts.get(&id).map(|token| Cow::Borrowed(&*token.text))

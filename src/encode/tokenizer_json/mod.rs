@@ -13,7 +13,7 @@
 
 pub(in crate::encode) mod decode;
 mod ranks;
-mod text_steps;
+pub(in crate::encode) mod text_steps;
 mod vocabulary;
 
 use std::collections::HashMap;
@@ -37,7 +37,6 @@ use crate::util::tier::Tier;
 use crate::vocabulary::characters::MARK;
 use crate::vocabulary::words::Parts;
 use decode::FileDecoder;
-pub use decode::TextStream;
 use ranks::{Ids, Merges};
 use vocabulary::Tables;
 

@@ -15,11 +15,11 @@ use crate::vocabulary::byte_alphabet;
 const BYTE_NAME: usize = "<0x00>".len();
 
 /// A character, or a byte, and the number of the token that completes it.
-type Traced<T> = (T, usize);
+pub(in crate::encode) type Traced<T> = (T, usize);
 
 /// The text of a token, or a part of the one text that all have become.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Text {
+pub(in crate::encode) struct Text {
     characters: Vec<Traced<char>>,
     /// The number of its last token.
     number: usize,
@@ -27,7 +27,7 @@ pub(super) struct Text {
 
 impl Text {
     /// Returns the text of the token of a number.
-    pub(super) fn new(text: &str, number: usize) -> Self {
+    pub(in crate::encode) fn new(text: &str, number: usize) -> Self {
         let characters = text.chars().map(|character| (character, number));
         Self {
             characters: characters.collect(),
@@ -45,7 +45,7 @@ impl Text {
 
 /// The steps of a decoder, in the middle of a text.
 #[derive(Clone, Debug)]
-pub(super) struct TextSteps {
+pub(in crate::encode) struct TextSteps {
     stages: Vec<Stage>,
     /// Stands between two texts in the end.
     separator: &'static str,
@@ -98,7 +98,7 @@ impl TextSteps {
     }
 
     /// Takes more texts, the last of all if it is the end, and passes the characters that are certain on to `each`.
-    pub(super) fn push(
+    pub(in crate::encode) fn push(
         &mut self,
         texts: Vec<Text>,
         is_end: bool,
@@ -550,30 +550,56 @@ fn push_bytes(text: &Text, bytes: &mut Vec<Traced<u8>>) {
     }
 }
 
+/// What U+FFFD stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::encode) enum Invalid {
+    /// Bytes that begin a character and do not end it, or one that is part of none.
+    Sequences,
+    /// Each byte that is part of no character.
+    Bytes,
+}
+
 /// Takes the characters of bytes, with U+FFFD for what is not UTF-8, and leaves an incomplete one unless it is the end.
-fn lossy(held: &mut Vec<Traced<u8>>, is_end: bool) -> Text {
-    let bytes: Vec<u8> = held.iter().map(|(byte, _)| *byte).collect();
-    let mut text = Text::default();
+pub(in crate::encode) fn characters_of(
+    held: &mut Vec<Traced<u8>>,
+    invalid: Invalid,
+    is_end: bool,
+) -> Vec<Traced<char>> {
+    let bytes = memory::collect(held.iter().map(|(byte, _)| *byte));
+    let mut characters = memory::vec_with_capacity(bytes.len());
     let mut at = 0;
     let mut chunks = bytes.utf8_chunks().peekable();
     while let Some(chunk) = chunks.next() {
         for character in chunk.valid().chars() {
             at += character.len_utf8();
-            text.characters.push((character, held[at - 1].1));
+            characters.push((character, held[at - 1].1));
         }
-        let invalid = chunk.invalid();
+        let rest = chunk.invalid();
         let may_go_on = chunks.peek().is_none()
-            && std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
-        if invalid.is_empty() || may_go_on && !is_end {
+            && std::str::from_utf8(rest).is_err_and(|error| error.error_len().is_none());
+        if rest.is_empty() || may_go_on && !is_end {
             break;
         }
-        at += invalid.len();
-        let replaced = (char::REPLACEMENT_CHARACTER, held[at - 1].1);
-        text.characters.push(replaced);
+        let replaced = &held[at..at + rest.len()];
+        let replaced = match invalid {
+            Invalid::Sequences => &replaced[rest.len() - 1..],
+            Invalid::Bytes => replaced,
+        };
+        let numbers = replaced.iter().map(|(_, number)| *number);
+        characters.extend(numbers.map(|number| (char::REPLACEMENT_CHARACTER, number)));
+        at += rest.len();
     }
-    text.number = held.last().map_or(0, |(_, number)| *number);
     held.drain(..at);
-    text
+    characters
+}
+
+/// Takes the text of bytes, as [`characters_of`] does.
+fn lossy(held: &mut Vec<Traced<u8>>, is_end: bool) -> Text {
+    let number = held.last().map_or(0, |(_, number)| *number);
+    Text {
+        characters: characters_of(held, Invalid::Sequences, is_end),
+        number,
+    }
 }
 
 /// Replaces each run of names of bytes by the characters of these bytes, or by U+FFFD for each.

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreBpe;
-use crate::encode::tokenizer_json::TextStream;
+use crate::encode::decode_stream::TextStream;
 use crate::error::DecodeError;
 use crate::python::abi::new_string;
 use crate::python::error::{UnknownTokenError, guarded};
@@ -116,7 +116,7 @@ impl CoreBpe {
         })
     }
 
-    /// Decodes ids with the offset of each, by a decoder that does more than to join bytes; otherwise `None`.
+    /// Decodes ids with the offset of each, if decoding does more than to join bytes; otherwise `None`.
     #[pyo3(signature = (tokens, /))]
     fn decode_with_offsets(
         &self,
@@ -136,11 +136,12 @@ impl CoreBpe {
         self.encoder.may_decode_to_bytes()
     }
 
-    /// Starts a stream, if the encoding decodes by the texts of its tokens.
+    /// Starts a stream, unless joining the bytes of tokens is all it needs.
     fn text_stream(slf: &Bound<'_, Self>) -> Option<CoreTextStream> {
-        Some(CoreTextStream {
+        let stream = slf.get().encoder.text_stream();
+        (!stream.joins_bytes()).then(|| CoreTextStream {
             core: slf.clone().unbind(),
-            stream: slf.get().encoder.text_stream()?,
+            stream,
         })
     }
 }
@@ -240,10 +241,7 @@ impl CoreTextStream {
         guarded(|| {
             let text = self.text(py, &mut self.stream.clone(), &[], true)?;
             let start = self.core.get().encoder.text_stream();
-            Ok((
-                new_string(py, &text)?,
-                self.with(py, start.expect("there was one")),
-            ))
+            Ok((new_string(py, &text)?, self.with(py, start)))
         })
     }
 }

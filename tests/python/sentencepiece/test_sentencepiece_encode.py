@@ -110,7 +110,13 @@ def assert_same_text(both: Pair, lists: list[list[int]]) -> None:
         assert ours.decode(ids) == text, ids
         stream = ours.stream_decoder()
         assert "".join([*map(stream.push, ids), stream.flush()]) == text, ids
+        pushed = stream.push(ids[:2]) + stream.push(ids[2:])
+        assert pushed + stream.flush() == text, ids
         if "\ufffd" not in text:
+            decoded, offsets = ours.decode_with_offsets(ids)
+            assert decoded == text, ids
+            assert offsets == sorted(offsets), ids
+            assert offsets[:1] == [0] * bool(ids), ids
             assert ours.decode_bytes(ids) == text.encode(), ids
             assert ours.decode(ids, errors="strict") == text
 
@@ -247,6 +253,48 @@ def test_work_grows_with_the_text(tmp_path: Path) -> None:
     for unit in (" ", "a", "ab", "\u0378"):
         small = unit * (100_000 // len(unit))
         assert_in_proportion(ours.encode_ordinary_to_numpy, small, 4 * small, what=repr(unit))
+
+
+def with_map(model: bytes, seed: int) -> bytes:
+    """Returns a model with rules for decoded text, of a few characters and spaces each."""
+    source, parsed = random.Random(seed), real.parse(model)
+    letters = [piece.piece for piece in parsed.pieces if len(piece.piece) == 1 and piece.type == Kind.NORMAL]
+    letters = [*source.sample(letters, min(len(letters), 3)), " ", "a", "b"]
+    rules = {
+        "".join(source.choices(letters, k=source.randint(1, 3))): "".join(
+            source.choices(["X", "", "é ", *letters], k=source.randint(0, 2))
+        )
+        for _ in range(source.randint(1, 5))
+    }
+    changes = [(key, value) for key, value in rules.items() if key != value] or [("a", "X")]
+    made = real.library().SentencePieceNormalizer(norm_map=changes)
+    parsed.denormalizer_spec.MergeFromString(made.serialized_normalizer_spec())
+    for flag in ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces"):
+        setattr(parsed.denormalizer_spec, flag, source.random() < 0.1)
+    changed: bytes = parsed.SerializeToString()
+    return changed
+
+
+def test_decoded_text_that_a_map_changes(tmp_path: Path) -> None:
+    for seed in range(400 if FULL else 40):
+        model = pair(with_map(real.synthetic(seed), seed), tmp_path)
+        try:
+            assert_same_text(model, list(id_lists(model.parsed, seed, 30)))
+        except Exception as error:
+            raise AssertionError(f"the model of seed {seed}") from error
+    # The token that begins inside of "X" has its offset.
+    parsed = real.parse()
+    parsed.trainer_spec.model_type = parsed.trainer_spec.BPE
+    parsed.pieces.add(piece="<unk>", score=0, type=Kind.UNKNOWN)
+    for piece in ("\u2581ab", "\u2581c", "d"):
+        parsed.pieces.add(piece=piece, score=-1)
+    rules = real.library().SentencePieceNormalizer(norm_map=[("b c", "X")])
+    parsed.denormalizer_spec.MergeFromString(rules.serialized_normalizer_spec())
+    for flag in ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces"):
+        setattr(parsed.denormalizer_spec, flag, False)
+    ours, _, _ = pair(parsed.SerializeToString(), tmp_path)
+    assert ours.decode_with_offsets([1, 2, 3]) == ("aXd", [0, 1, 2])
+    assert ours.decode_with_offsets([1, 3, 2]) == ("abd c", [0, 2, 3])
 
 
 @pytest.mark.parametrize("part", range(10))
