@@ -32,9 +32,9 @@ impl Encoder {
     ) -> Result<Option<usize>, CanonicalError> {
         let mut expected = Vec::new();
         for (start, gap) in self.gaps(ids) {
-            let bytes = self.bytes_of_gap(ids, start, gap.len())?;
-            let text = valid_start(&bytes);
             let is_whole = is_finished || start + gap.len() < ids.len();
+            let bytes = self.bytes_of_gap(ids[..start].last().copied(), gap, is_whole)?;
+            let text = valid_start(&bytes);
             let end = if is_whole {
                 text.len()
             } else {
@@ -44,7 +44,14 @@ impl Encoder {
             self.encode_gap_at(start, &text[..end], &mut expected)?;
             let pairs = gap.iter().zip(&expected);
             let same = pairs.take_while(|(id, expected)| id == expected).count();
-            if same < expected.len() || is_whole && same < gap.len() {
+            let (count, known) = (gap.len(), expected.len());
+            // Ids that are yet to come may be those that are expected behind the last.
+            let compared = if is_whole {
+                count.max(known)
+            } else {
+                count.min(known)
+            };
+            if same < compared {
                 return Ok(Some(start + same));
             }
         }
@@ -69,7 +76,7 @@ impl Encoder {
             out.with_room(start - end)
                 .extend_from_slice(&ids[end..start]);
             end = start + gap.len();
-            let bytes = self.bytes_of_gap(ids, start, gap.len())?;
+            let bytes = self.bytes_of_gap(ids[..start].last().copied(), gap, true)?;
             match simdutf8::basic::from_utf8(&bytes) {
                 Ok(text) => self.encode_gap_at(start, text, out)?,
                 Err(_) => self.encode_bytes(&bytes, out)?,
@@ -124,6 +131,14 @@ impl Encoder {
         self.file_decoder().is_none() && bytes.is_some_and(|bytes| !bytes.is_empty())
     }
 
+    /// Returns whether ids behind another, if there is one, are decoded as if nothing stood before: where a space is put
+    /// behind special tokens, it is taken away there.
+    pub(super) fn starts_anew(&self, before: Option<TokenId>) -> bool {
+        let pipeline = self.pipeline.as_deref();
+        let starts_each_gap = pipeline.is_some_and(Prepared::starts_each_gap);
+        before.is_none_or(|id| starts_each_gap && self.stands_apart(id))
+    }
+
     /// Returns the bytes of ids that stand behind another: those of special and added tokens, and of the gaps between these.
     ///
     /// # Errors
@@ -133,50 +148,43 @@ impl Encoder {
         before: Option<TokenId>,
         ids: &[TokenId],
     ) -> Result<Vec<u8>, DecodeError> {
-        let mut all = Vec::new();
-        all.with_room(ids.len() + 1).extend(before);
-        let (mut start, mut bytes) = (all.len(), Vec::new());
-        all.extend_from_slice(ids);
-        while start < all.len() {
+        let (mut before, mut rest, mut bytes) = (before, ids, Vec::new());
+        while !rest.is_empty() {
             // Each by its hash: few ids come at once, and for these a filter as for `gaps` would take longer.
-            let gap = all[start..].iter();
-            let length = gap.take_while(|&&id| !self.stands_apart(id)).count();
-            let (length, part) = match length {
-                0 => (1, self.decode(&all[start..=start])?),
-                _ => (length, self.bytes_of_gap(&all, start, length)?),
+            let gap = rest.iter().take_while(|&&id| !self.stands_apart(id));
+            let (part, behind) = match gap.count() {
+                0 => (self.decode(&rest[..1])?, 1),
+                length => (self.bytes_of_gap(before, &rest[..length], true)?, length),
             };
             bytes.with_room(part.len()).extend_from_slice(&part);
-            start += length;
+            (before, rest) = (Some(rest[behind - 1]), &rest[behind..]);
         }
         Ok(bytes)
     }
 
-    /// Returns the bytes of some of the ids, which have no special token among them.
+    /// Returns the bytes of ids behind another, among which are no special tokens: those of characters that no id behind
+    /// changes if they are not the whole gap, where the bytes of tokens are not those of the text.
     fn bytes_of_gap(
         &self,
-        ids: &[TokenId],
-        start: usize,
-        length: usize,
+        before: Option<TokenId>,
+        gap: &[TokenId],
+        is_whole: bool,
     ) -> Result<Vec<u8>, DecodeError> {
-        let gap = &ids[start..start + length];
-        if start == 0 {
-            return self.decode(gap);
+        let starts_anew = self.starts_anew(before);
+        if is_whole
+            && starts_anew
+            && let Some(text) = self.decode_text(gap)
+        {
+            return text.map(String::into_bytes);
         }
-        let pipeline = self.pipeline.as_deref();
-        if pipeline.is_some_and(Prepared::starts_each_gap) && self.stands_apart(ids[start - 1]) {
-            // It is decoded as if nothing stood before it: a space that is put there is taken away.
-            return self.decode(gap);
+        let mut stream = self.text_stream_behind(before)?;
+        if stream.joins_bytes() {
+            return self.decode_part(gap, starts_anew);
         }
-        // Some decoders treat the first token as no other.
-        let behind = &ids[start - 1..start + length];
-        match self.decode_with_offsets(behind) {
-            Some(decoded) => {
-                let (text, starts) = decoded?;
-                let rest = text.chars().skip(starts[1]);
-                Ok(rest.collect::<String>().into_bytes())
-            }
-            None => self.decode_part(gap, false),
-        }
+        let mut text = String::new();
+        let push = |(character, _): (char, _)| text.with_room(character.len_utf8()).push(character);
+        self.push_ids(&mut stream, gap, is_whole, push)?;
+        Ok(text.into_bytes())
     }
 
     /// Appends the ids of a text, in which special tokens are ordinary text, that begins at the id with an index.

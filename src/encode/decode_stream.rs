@@ -71,6 +71,29 @@ impl Encoder {
         TextStream { way, count: 0 }
     }
 
+    /// As [`text_stream`](Self::text_stream), behind an id that another text ends with.
+    ///
+    /// # Errors
+    /// [`DecodeError::UnknownToken`].
+    pub(super) fn text_stream_behind(
+        &self,
+        before: Option<TokenId>,
+    ) -> Result<TextStream, DecodeError> {
+        let mut stream = self.text_stream();
+        if let Some(id) = before
+            && !self.starts_anew(before)
+        {
+            match &mut stream.way {
+                Way::Bytes(_) => {}
+                Way::Steps(steps) => {
+                    steps.push(vec![Text::new(&self.text_of(id)?, 0)], true, |_| {});
+                }
+                Way::Model { is_start, .. } | Way::Mapped { is_start, .. } => *is_start = false,
+            }
+        }
+        Ok(stream)
+    }
+
     /// Takes more ids of a text, the last of all if it is the end, and passes on the characters that no later id changes,
     /// each with the number of the id that completes it. After an error the stream is of no use.
     ///

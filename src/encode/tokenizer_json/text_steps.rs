@@ -97,7 +97,8 @@ impl TextSteps {
         decoded
     }
 
-    /// Takes more texts, the last of all if it is the end, and passes the characters that are certain on to `each`.
+    /// Takes more texts, the last of all if it is the end, and passes the characters that are certain on to `each`. Behind an
+    /// end, texts are those behind another text, which they leave as it is.
     pub(in crate::encode) fn push(
         &mut self,
         texts: Vec<Text>,
@@ -142,7 +143,7 @@ enum Stage {
         /// Stands in its place in the next text.
         space: &'static str,
     },
-    /// The last text ends without a space.
+    /// The last text ends without a space; behind the end of all, it is but the end of a word that is left of it.
     WordEnd {
         find: Vec<char>,
         last: Option<Text>,
@@ -271,18 +272,7 @@ impl Stage {
                     std::mem::replace(space, " "),
                 )
             }),
-            Self::WordEnd { find, last } => {
-                let mut certain = memory::vec_with_capacity(texts.len());
-                for text in texts {
-                    certain.extend(last.replace(text));
-                }
-                let mut certain = each(certain, |text| replaced(&text.characters, find, " "));
-                if is_end {
-                    let last = last.take().into_iter().collect();
-                    certain.extend(each(last, |text| replaced(&text.characters, find, "")));
-                }
-                certain
-            }
+            Self::WordEnd { find, last } => with_word_ends(last, find, texts, is_end),
             Self::WordPiece {
                 prefix,
                 cleanup,
@@ -351,6 +341,32 @@ impl Stage {
     }
 }
 
+/// Replaces the ends of words by spaces, in the last of all texts by nothing; the last that has come is held.
+fn with_word_ends(
+    last: &mut Option<Text>,
+    find: &[char],
+    texts: Vec<Text>,
+    is_end: bool,
+) -> Vec<Text> {
+    let mut certain = memory::vec_with_capacity(texts.len());
+    for text in texts {
+        certain.extend(last.replace(text));
+    }
+    let mut certain = each(certain, |text| replaced(&text.characters, find, " "));
+    if is_end && let Some(text) = last.take() {
+        let end = text.characters.len().checked_sub(find.len());
+        let end = end.map(|end| &text.characters[end..]);
+        let end = end.filter(|end| !end.is_empty() && starts_with(end, find));
+        *last = end.map(|end| Text {
+            characters: end.to_vec(),
+            number: text.number,
+        });
+        let last = |text: &Text| replaced(&text.characters, find, "");
+        certain.extend(each(vec![text], last));
+    }
+    certain
+}
+
 /// Strips up to `start` of a character from the start of a text that arrives in parts, and up to `stop` from its end, which
 /// are held until another character or the end of the text follows.
 fn strip_part(
@@ -361,7 +377,7 @@ fn strip_part(
 ) -> Text {
     let characters = take(&mut held.characters);
     let leading = leading(characters.iter(), content, *start);
-    *start = if leading == characters.len() {
+    *start = if leading == characters.len() && !is_end {
         *start - leading
     } else {
         0

@@ -11,6 +11,7 @@ import pytest
 
 import bytemill
 from bytemill import DisallowedSpecialTokenError, Encoding, UnknownTokenError
+from support import holding_decoders
 from support.open_models import LOADED, encoding_of
 from support.toys import BYTE_RANKS
 
@@ -100,6 +101,44 @@ def test_text_that_is_not_finished() -> None:
     assert o200k().first_drift([]) is None
     with pytest.raises(UnknownTokenError):
         o200k().first_drift([10**6])
+
+
+@pytest.mark.parametrize("name", holding_decoders.NAMES)
+def test_text_that_a_decoder_holds(name: str) -> None:
+    encoding = holding_decoders.encoding_named(name)
+    source = random.Random(name)  # noqa: S311
+    seen = 0
+    for _ in range(500):
+        tokens = holding_decoders.sampled(encoding, source)
+        found = [encoding.first_drift(tokens[:end], final=False) for end in range(len(tokens) + 1)]
+        found.append(encoding.first_drift(tokens))
+        # What is seen stays.
+        assert set(found) <= {None, found[-1]}, tokens
+        assert found == sorted(found, key=lambda drift: drift is not None), tokens
+        seen += found[-2] is not None
+        again = encoding.canonicalize(tokens)
+        assert (again == tokens) == (found[-1] is None), tokens
+    assert seen > (50 if encoding.session().is_incremental else -1)
+
+
+def test_the_bytes_of_a_character_that_is_not_finished() -> None:
+    encoding = holding_decoders.encoding_named("gemma")
+    tokens = encoding.encode("<bos>a😀ab", allowed_special="all")
+    assert len(tokens) == 7
+    for end in range(len(tokens) + 1):
+        assert encoding.first_drift(tokens[:end], final=False) is None
+    # Special tokens end it.
+    assert encoding.first_drift([*tokens[:4], tokens[0], *tokens[4:]], final=False) == 2
+
+
+def test_text_that_has_further_tokens() -> None:
+    encoding = holding_decoders.encoding_named("no decoder")
+    assert encoding.encode(".") == [holding_decoders.IDS["."]] * 3
+    tokens = encoding.encode(".")[:2]
+    assert encoding.decode(tokens) == ". ."
+    assert encoding.first_drift(tokens) == 2
+    # They may be those that are yet to come.
+    assert encoding.first_drift(tokens, final=False) is None
 
 
 @pytest.mark.parametrize("family", LOADED)
