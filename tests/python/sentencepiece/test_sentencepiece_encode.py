@@ -297,6 +297,15 @@ def test_decoded_text_that_a_map_changes(tmp_path: Path) -> None:
     assert ours.decode_with_offsets([1, 3, 2]) == ("abd c", [0, 2, 3])
 
 
+def test_special_tokens_that_were_added_are_decoded_with_offsets(tmp_path: Path) -> None:
+    ours = pair(real.trained(), tmp_path).ours
+    more = ours.with_special_tokens({"<more>": ours.n_vocab})
+    ids = more.encode("the<more> cat", allowed_special="all")
+    assert more.decode(ids) == "the<more> cat"
+    assert more.decode_with_offsets(ids)[0] == "the<more> cat"
+    assert more.decode_with_offsets([ours.n_vocab]) == ("<more>", [0])
+
+
 @pytest.mark.parametrize("part", range(10))
 def test_synthetic_models(part: int, tmp_path: Path) -> None:
     for seed in range(10_000 + part, 10_000 + (2_000 if FULL else 200), 10):
