@@ -5,13 +5,11 @@
 //! split between characters that no token joins, the pieces on both sides are merged by themselves; but not behind a
 //! character that is no token where such characters become one token together.
 //!
-//! Through a pipeline only those are left that nothing else reaches across ([`Prepared::keeps_apart`]).
+//! Through a pipeline only those are left that nothing else reaches across (`Prepared::keeps_apart`).
 
 use std::ops::Range;
 
 use super::Encoder;
-#[cfg(doc)]
-use super::pipeline::Prepared;
 use super::special::{Disallowed, Policy};
 use crate::util::memory::{self, Growable};
 
