@@ -162,6 +162,26 @@ def added(counts: bytemill.PieceCounts, _: Path) -> object:
     return total.most_common(100)
 
 
+def summed(count: int) -> Callable[[], object]:
+    """Compares the total of counts with their sum, also where adding to them has failed halfway."""
+    letters = str.maketrans("0123456789", "abcdefghij")
+    text = " ".join(f"{number:08} {number:030}" for number in range(count)).translate(letters)
+
+    def call() -> object:
+        counts, failed = bytemill.PieceCounts(), None
+        try:
+            counts.add([text])
+        except MemoryError as error:
+            failed = error
+        if counts.total() != sum(number for _, number in counts):
+            return "another total"
+        if failed is not None:
+            raise failed
+        return counts.total()
+
+    return call
+
+
 def stored(counts: bytemill.PieceCounts, folder: Path) -> object:
     counts.save(folder / "counts.arrow", sort=True)
     return sorted(bytemill.PieceCounts.load(folder / "counts.arrow"))
@@ -397,6 +417,7 @@ OPERATIONS: dict[str, Prepare] = {
     "face_padded": face(face_padded),
     "count_pieces": counted,
     "counts_add": of_counts(added),
+    "counts_total": summed,
     "counts_add_arrow": of_counts(added_arrow),
     "counts_save": of_counts(stored),
     "counts_merge_files": of_counts(merged),
