@@ -607,6 +607,18 @@ WORDS: dict[str, Bomb] = {
         lambda: lines([], tokenizer_class="x" * 2_000_000), "expected a tokenizer of Bert"
     ),
     "a huge special token": Bomb(lambda: lines([], unk_token="x" * 2_000_000), "expected a line x"),
+    "many added tokens": Bomb(
+        lambda: {**lines([]), "added_tokens.json": js(dict.fromkeys(words(100_000), 5))},
+        "no such special token",
+        MANY,
+    ),
+    "a huge added token": Bomb(
+        lambda: {**lines([]), "added_tokens.json": js({"x" * 2_000_000: 5})}, "no such special token"
+    ),
+    "deep special tokens": Bomb(
+        lambda: {**lines([]), "special_tokens_map.json": b'{"additional_special_tokens":%s}' % DEEP},
+        "maximum recursion depth",
+    ),
 }
 
 # --- GPT-2's pair ---
@@ -634,6 +646,11 @@ PAIRS: dict[str, Bomb] = {
     "small values": Bomb(lambda: pair(b"", encoder=b'{"a":%s}' % SMALL_LISTS), "expected an integer", MANY),
     "a huge number": Bomb(lambda: pair(b"", encoder=b'{"a":%s}' % (b"9" * 2_000_000)), "Exceeds the limit"),
     "a huge special token": Bomb(lambda: pair(b"", ["x" * 2_000_000]), "no merge in"),
+    "small values in the configuration": Bomb(
+        lambda: {**pair(b""), "tokenizer_config.json": b'{"added_tokens_decoder":%s}' % SMALL_OBJECTS},
+        "added_tokens_decoder: expected an object",
+        MANY,
+    ),
     "ids near 4 G": Bomb(
         lambda: pair(b"", encoder=js({text: 4_294_967_294 - 7 * i for i, text in enumerate(BYTES)}))
     ),

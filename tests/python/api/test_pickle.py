@@ -171,6 +171,7 @@ def test_encodings_travel_to_other_processes(custom: bytemill.Encoding) -> None:
 ERRORS = {
     "DisallowedSpecialTokenError": ("<|a|>", 3),
     "InternalError": ("a",),
+    "JobError": ("a",),
     "PatternError": ("a",),
     "UnknownEncodingError": ("a",),
     "UnknownTokenError": (b"a",),

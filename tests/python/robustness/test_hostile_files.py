@@ -94,6 +94,7 @@ FORMATS: dict[str, list[str]] = {
     "tekken": ["tekken.json"],
     "tiktoken_ranks": ["ranks"],
     "tokenizer_json": ["tokenizer.json, components", "tokenizer.json, models"],
+    "transformers_folder": ["vocab.txt", "GPT-2's pair"],
 }
 WITHOUT_READERS = {"dialects", "gguf_splitting", "huggingface", "lines", "merge_list", "npy", "verification"}
 
