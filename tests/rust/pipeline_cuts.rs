@@ -465,7 +465,7 @@ fn flags_of_tokens_that_cut_documents() -> TestResult {
     Ok(())
 }
 
-/// What a disallowed string reaches across is no place to cut, so that the string is found.
+/// A place that a disallowed string reaches across is no place to cut, so that the string is found.
 #[test]
 fn documents_are_cut_at_disallowed_strings() -> TestResult {
     let vocabulary = Builtin::R50k.vocabulary()?;

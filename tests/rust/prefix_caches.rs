@@ -201,7 +201,7 @@ impl<F: Fn() + Sync> Checkpoint for Meanwhile<F> {
     }
 }
 
-/// What a call has found before the cache was cleared takes no part in what others add behind that.
+/// Entries that a call has found before the cache was cleared take no part in what others add behind that.
 #[test]
 fn a_cache_is_cleared_while_a_text_is_encoded() -> TestResult {
     let encoder = encoder()?;

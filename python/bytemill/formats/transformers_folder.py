@@ -1,8 +1,8 @@
-"""What `transformers` keeps beside a vocabulary: the class of its tokenizer, and tokens.
+"""Files of `transformers` beside a vocabulary: the class of its tokenizer, and tokens.
 
 A vocabulary of two files or of lines has no special tokens of its own. `tokenizer_config.json`,
 `special_tokens_map.json` and `added_tokens.json` name them, and may name more, with flags that say where they
-are found. A `tokenizer.json` has all of that; without one, what the vocabulary cannot say is an error.
+are found. A `tokenizer.json` has all of that; without one, anything else raises an error.
 """
 
 from __future__ import annotations

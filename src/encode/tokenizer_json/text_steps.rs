@@ -566,7 +566,7 @@ fn push_bytes(text: &Text, bytes: &mut Vec<Traced<u8>>) {
     }
 }
 
-/// What U+FFFD stands for.
+/// The meaning of U+FFFD.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::encode) enum Invalid {
     /// Bytes that begin a character and do not end it, or one that is part of none.
