@@ -126,6 +126,10 @@ class Session:
         They stay as they are: text before them is encoded as at its end, which is what the model has seen,
         and text behind them begins anew. A special token's ID is that token, whatever `allowed_special` says.
 
+        Their text is what `decode` returns for all that are appended in a row, or what it adds to the text
+        before them, whether one call appends them or several. Special tokens are decoded by themselves: the
+        text before one ends there.
+
             >>> import bytemill
             >>> session = bytemill.get_encoding("o200k_base").session("Answer:\n")
             >>> session.append_ids([71, 6053])
@@ -134,8 +138,8 @@ class Session:
             ('Answer:\nhello', 2)
 
         Args:
-            tokens: Token IDs. Where they end inside of a character, `text` has U+FFFD until further ones
-                complete it.
+            tokens: Token IDs. Further ones may change the end of `text`: where they end inside of a
+                character, it has U+FFFD until others complete it.
 
         Returns:
             The change to the token IDs, which is these at the end.
@@ -290,9 +294,9 @@ class Session:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the encoding, the options, the text and appended token IDs; loading encodes the text."""
         parts = self._core.pinned()
-        text, tokens = parts[-1]
         if self._half:
-            parts[-1] = (text[:-1] + self._half, tokens)
+            text, before, tokens = parts[-1]
+            parts[-1] = (text[:-1] + self._half, before, tokens)
         return resumed, (self._encoding, *self._options, parts)
 
     def __copy__(self) -> Session:
@@ -509,11 +513,14 @@ def resumed(
     encoding: Encodes,
     allowed_special: AllowedSpecial,
     disallowed_special: DisallowedSpecial,
-    parts: list[tuple[str, list[int]]],
+    parts: list[tuple[str, int | None, list[int]]],
 ) -> Session:
-    """Makes a session that was pickled, of texts with the token IDs that were appended behind each."""
+    """Makes a session that was pickled.
+
+    Its parts are a text, and the token IDs that were appended behind it, with the one that stood there then.
+    """
     session = encoding.session("", allowed_special=allowed_special, disallowed_special=disallowed_special)
-    for text, tokens in parts:
+    for text, before, tokens in parts:
         session.append(text)
-        session.append_ids(tokens)
+        session._core.append_ids_behind(before, tokens)  # noqa: SLF001 - of this module
     return session

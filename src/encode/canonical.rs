@@ -139,29 +139,6 @@ impl Encoder {
         before.is_none_or(|id| starts_each_gap && self.stands_apart(id))
     }
 
-    /// Returns the bytes of ids that stand behind another: those of special and added tokens, and of the gaps between these.
-    ///
-    /// # Errors
-    /// As [`decode`](Self::decode).
-    pub(super) fn decode_behind(
-        &self,
-        before: Option<TokenId>,
-        ids: &[TokenId],
-    ) -> Result<Vec<u8>, DecodeError> {
-        let (mut before, mut rest, mut bytes) = (before, ids, Vec::new());
-        while !rest.is_empty() {
-            // Each by its hash: few ids come at once, and for these a filter as for `gaps` would take longer.
-            let gap = rest.iter().take_while(|&&id| !self.stands_apart(id));
-            let (part, behind) = match gap.count() {
-                0 => (self.decode(&rest[..1])?, 1),
-                length => (self.bytes_of_gap(before, &rest[..length], true)?, length),
-            };
-            bytes.with_room(part.len()).extend_from_slice(&part);
-            (before, rest) = (Some(rest[behind - 1]), &rest[behind..]);
-        }
-        Ok(bytes)
-    }
-
     /// Returns the bytes of ids behind another, among which are no special tokens: those of characters that no id behind
     /// changes if they are not the whole gap, where the bytes of tokens are not those of the text.
     fn bytes_of_gap(

@@ -267,7 +267,7 @@ fn updates_around_pinned_ids() -> TestResult {
     session.append_ids(&hello[1..])?;
     let pinned: Vec<_> = session
         .pinned()
-        .map(|(text, ids)| (text, ids.to_vec()))
+        .map(|(text, _, ids)| (text, ids.to_vec()))
         .collect();
     assert_eq!(
         pinned,

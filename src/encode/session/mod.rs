@@ -101,7 +101,7 @@ pub struct Session {
     rules: Arc<Rules>,
     /// Unpinned texts, each with the pinned ids behind it.
     closed: Arc<Vec<(Unpinned, Arc<Pinned>)>>,
-    /// The sizes of these.
+    /// The sizes of these, but for the last pinned ids, whose text may not be decoded yet.
     size: Size,
     last: Unpinned,
 }
@@ -164,12 +164,12 @@ impl Session {
 
     /// Number of ids.
     pub fn count(&self) -> usize {
-        self.size.ids + self.last.text.count()
+        self.closed_ids() + self.last.text.count()
     }
 
     /// Number of bytes of the text.
     pub fn len(&self) -> usize {
-        self.size.bytes + self.last.text.len()
+        self.closed_size().bytes + self.last.text.len()
     }
 
     /// True if there is no text.
@@ -179,7 +179,19 @@ impl Session {
 
     /// Number of characters of the text.
     pub fn characters(&self) -> usize {
-        self.size.characters + self.last.text.characters()
+        self.closed_size().characters + self.last.text.characters()
+    }
+
+    /// Number of ids before the last unpinned text.
+    fn closed_ids(&self) -> usize {
+        let pinned = self.closed.last().map(|(_, pinned)| pinned.ids().len());
+        self.size.ids + pinned.unwrap_or_default()
+    }
+
+    /// The sizes of what stands before the last unpinned text.
+    fn closed_size(&self) -> Size {
+        let pinned = self.closed.last().map(|(_, pinned)| pinned.size());
+        self.size.and(pinned.unwrap_or_default())
     }
 
     /// The text. Pinned ids that end inside of a character have U+FFFD there.
@@ -192,10 +204,10 @@ impl Session {
 
     /// The parts of the text, in order.
     fn parts(&self) -> impl DoubleEndedIterator<Item = &str> {
-        let closed = self.closed.iter().flat_map(|(unpinned, pinned)| {
-            let pinned = std::iter::once(pinned.text());
-            unpinned.text.parts().chain(pinned)
-        });
+        let closed = self
+            .closed
+            .iter()
+            .flat_map(|(unpinned, pinned)| unpinned.text.parts().chain(pinned.parts()));
         closed.chain(self.last.text.parts())
     }
 
@@ -207,13 +219,13 @@ impl Session {
             before = here.and(unpinned.text.size()).and(pinned.size());
             (unpinned, here, Some(&**pinned))
         });
-        closed.chain([(&self.last, self.size, None)])
+        closed.chain([(&self.last, self.closed_size(), None)])
     }
 
     /// Returns the unpinned text with a number, and the sizes of what stands before it.
     fn unpinned(&self, number: usize) -> (&Unpinned, Size) {
         if number == self.closed.len() {
-            return (&self.last, self.size);
+            return (&self.last, self.closed_size());
         }
         let found = self.texts().nth(number);
         let (unpinned, before, _) = found.expect("it is the number of one");
@@ -227,9 +239,9 @@ impl Session {
             let behind = |end: usize| end.saturating_sub(start).min(count);
             behind(range.start)..behind(range.end)
         };
-        if range.start >= self.size.ids {
+        if range.start >= self.closed_ids() {
             // Nearly always, at the end of the text.
-            let inside = within(self.size.ids, self.last.text.count());
+            let inside = within(self.closed_ids(), self.last.text.count());
             return self.last.text.push_ids(START, inside, out);
         }
         for (unpinned, before, pinned) in self.texts() {
@@ -256,9 +268,10 @@ impl Session {
 
     /// Returns the offset in bytes of a character, or of the end of the text.
     fn offset(&self, character: usize) -> usize {
-        if character >= self.size.characters {
-            let rest = character - self.size.characters;
-            return self.size.bytes + self.last.text.offset_of(rest);
+        let closed = self.closed_size();
+        if character >= closed.characters {
+            let rest = character - closed.characters;
+            return closed.bytes + self.last.text.offset_of(rest);
         }
         for (unpinned, before, pinned) in self.texts() {
             let rest = character - before.characters;
@@ -407,19 +420,30 @@ impl Session {
         if ids.is_empty() {
             return Ok(self.nothing());
         }
-        let encoder = self.encoder();
-        let kind = if let Some(pinned) = self.last_pinned() {
-            Kind::PinFurther(pinned.further(encoder, ids)?)
-        } else {
+        let Some(pinned) = self.last_pinned() else {
             let (mut before, count) = (Vec::new(), self.count());
             self.push_ids(count.saturating_sub(1)..count, &mut before);
-            let mut pinned = Pinned::new(before.pop());
-            pinned.add(pinned.further(encoder, ids)?);
-            Kind::Pin(pinned)
+            return self.prepare_ids_behind(before.pop(), ids);
         };
-        let mut update = self.nothing().update;
-        update.ids.with_room(ids.len()).extend_from_slice(ids);
-        Ok(Edit { update, kind })
+        let kind = Kind::PinFurther(pinned.further(ids)?);
+        Ok(self.edit_at_end(ids, kind))
+    }
+
+    /// Decodes ids that are appended by themselves, as they stood behind another id before that was edited.
+    ///
+    /// # Errors
+    /// As [`append_ids`](Self::append_ids).
+    pub fn prepare_ids_behind(
+        &self,
+        before: Option<TokenId>,
+        ids: &[TokenId],
+    ) -> Result<Edit, DecodeError> {
+        if ids.is_empty() {
+            return Ok(self.nothing());
+        }
+        let mut pinned = Pinned::new(self.encoder(), before)?;
+        pinned.add(pinned.further(ids)?);
+        Ok(self.edit_at_end(ids, Kind::Pin(pinned)))
     }
 
     /// Makes a [prepared](Self::prepare) edit of this text.
@@ -451,24 +475,23 @@ impl Session {
                 self.resize();
             }
             Kind::Pin(pinned) => {
-                let next = Unpinned::new(pinned.before_text(self.encoder()));
+                let next = Unpinned::new(pinned.before_text());
+                let size = self.closed_size().and(self.last.text.size());
                 let closed = Arc::make_mut(&mut self.closed);
                 // Whatever needs memory comes first: nothing is changed if there is none.
                 closed.with_room(1);
-                self.size = self.size.and(self.last.text.size()).and(pinned.size());
+                self.size = size;
                 closed.push((std::mem::replace(&mut self.last, next), Arc::new(pinned)));
             }
             Kind::PinFurther(addition) => {
                 let closed = Arc::make_mut(&mut self.closed);
                 let (_, pinned) = closed.last_mut().expect("some ids are pinned");
                 let pinned = Arc::make_mut(pinned);
-                let before = pinned.size();
                 pinned.add(addition);
-                self.size = self.size.without(before).and(pinned.size());
-                self.last = Unpinned::new(pinned.before_text(&self.rules.encoder));
+                self.last = Unpinned::new(pinned.before_text());
             }
             Kind::Cut { number, pinned } => {
-                self.last = Unpinned::new(pinned.before_text(self.encoder()));
+                self.last = Unpinned::new(pinned.before_text());
                 let closed = Arc::make_mut(&mut self.closed);
                 closed.truncate(number + 1);
                 closed[number].1 = Arc::new(pinned);
@@ -500,14 +523,16 @@ impl Session {
         Ok((same < ids.len() || same < expected.len()).then_some(same))
     }
 
-    /// Returns the unpinned texts, each with the pinned ids behind it; the last has none.
-    pub fn pinned(&self) -> impl Iterator<Item = (String, &[TokenId])> {
+    /// Returns the unpinned texts, each with the pinned ids behind it, and with the id that these [stood
+    /// behind](Self::prepare_ids_behind) when they came; the last has none.
+    pub fn pinned(&self) -> impl Iterator<Item = (String, Option<TokenId>, &[TokenId])> {
         self.texts().map(|(unpinned, _, pinned)| {
             let mut text = String::new();
             unpinned
                 .text
                 .push_text(START, 0..unpinned.text.len(), &mut text);
-            (text, pinned.map_or(&[][..], Pinned::ids))
+            let before = pinned.and_then(Pinned::before);
+            (text, before, pinned.map_or(&[][..], Pinned::ids))
         })
     }
 
@@ -519,6 +544,13 @@ impl Session {
             update: Update { start, stop, ids },
             kind: Kind::Nothing,
         }
+    }
+
+    /// The edit that appends ids.
+    fn edit_at_end(&self, ids: &[TokenId], kind: Kind) -> Edit {
+        let mut update = self.nothing().update;
+        update.ids.with_room(ids.len()).extend_from_slice(ids);
+        Edit { update, kind }
     }
 
     /// Returns the edit that changes an unpinned text and joins it with those up to another.
@@ -546,8 +578,9 @@ impl Session {
     /// Returns the number of the unpinned text that an offset is in, and the offset in that. Between text and pinned ids it is in
     /// the text; between two texts in the later. The error is the number of the pinned ids whose text has it inside.
     fn place(&self, offset: usize) -> Result<(usize, usize), usize> {
-        if offset >= self.size.bytes {
-            return Ok((self.closed.len(), offset - self.size.bytes));
+        let closed = self.closed_size().bytes;
+        if offset >= closed {
+            return Ok((self.closed.len(), offset - closed));
         }
         let mut place = Err(0);
         for (number, (unpinned, before, _)) in self.texts().enumerate() {
@@ -569,7 +602,7 @@ impl Session {
         let (unpinned, before) = self.unpinned(number);
         let behind = before.and(unpinned.text.size());
         let pinned = &self.closed[number].1;
-        let cut = pinned.cut(&self.rules.encoder, range.start - behind.bytes)?;
+        let cut = pinned.cut(range.start - behind.bytes)?;
         let Some(cut) = cut else {
             return Err(self.pinned_error(number, range));
         };
@@ -595,7 +628,9 @@ impl Session {
     fn resize(&mut self) {
         let sizes = self.closed.iter();
         let sizes = sizes.map(|(unpinned, pinned)| unpinned.text.size().and(pinned.size()));
-        self.size = sizes.fold(Size::default(), Size::and);
+        let size = sizes.fold(Size::default(), Size::and);
+        let last = self.closed.last().map(|(_, pinned)| pinned.size());
+        self.size = size.without(last.unwrap_or_default());
     }
 
     /// The error of an edit that begins or ends inside pinned ids.

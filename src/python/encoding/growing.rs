@@ -28,6 +28,9 @@ use crate::util::memory;
 /// The ids between two indices, and what they became.
 type Change<'py> = (usize, usize, Bound<'py, PyList>);
 
+/// A text, the pinned ids behind it, and before these the id that they stood behind.
+type PinnedPart<'py> = (Bound<'py, PyString>, Option<TokenId>, Bound<'py, PyList>);
+
 /// Something that one thread at a time may use.
 struct Exclusive<T>(Mutex<T>);
 
@@ -248,18 +251,33 @@ impl CoreSession {
         })
     }
 
-    /// Returns the texts between pinned ids, each with those behind it.
-    #[pyo3(signature = (/))]
-    fn pinned<'py>(
+    /// Appends ids as they are, as they stood behind another id.
+    #[pyo3(signature = (before, tokens, /))]
+    fn append_ids_behind<'py>(
         &self,
-        py: Python<'py>,
-    ) -> PyResult<Vec<(Bound<'py, PyString>, Bound<'py, PyList>)>> {
+        before: Option<TokenId>,
+        tokens: &Bound<'py, PyAny>,
+    ) -> PyResult<Change<'py>> {
+        guarded(|| {
+            let (py, ids) = (tokens.py(), TokenIds::from_py(tokens)?);
+            let ids = ids.as_slice()?;
+            self.change(py, ids.len() * BYTES_PER_ID, |session| {
+                session.prepare_ids_behind(before, ids)
+            })
+        })
+    }
+
+    /// Returns the texts between pinned ids, each with those behind it and the id that these stood behind.
+    #[pyo3(signature = (/))]
+    fn pinned<'py>(&self, py: Python<'py>) -> PyResult<Vec<PinnedPart<'py>>> {
         guarded(|| {
             let session = self.session.lock()?;
             let interned = &self.core.get().interned;
             let pinned = session.pinned();
             pinned
-                .map(|(text, ids)| Ok((new_string(py, &text)?, interned.list(py, ids)?)))
+                .map(|(text, before, ids)| {
+                    Ok((new_string(py, &text)?, before, interned.list(py, ids)?))
+                })
                 .collect()
         })
     }
@@ -294,7 +312,7 @@ impl CoreSession {
     /// Number of characters.
     #[getter]
     fn characters(&self) -> PyResult<usize> {
-        Ok(self.session.lock()?.characters())
+        guarded(|| Ok(self.session.lock()?.characters()))
     }
 
     /// Whether texts have places where they can be cut.

@@ -11,7 +11,9 @@ import pytest
 
 import bytemill
 from bytemill import Encoding, UnknownTokenError, Update
+from support import holding_decoders
 from support.open_models import LOADED, encoding_of
+from support.timing import assert_in_proportion
 
 PROMPT = "What is the capital of Japan?\nAnswer:"
 ANSWER = " The capital is Tokyo (東京), naïve 🙂"
@@ -96,6 +98,86 @@ def test_wrong_tokens_change_nothing(o200k: Encoding) -> None:
     assert session.append_ids([]) == Update(1, 1, [])
     assert session.append_ids(np.array([0], dtype=np.uint32)).ids == [0]  # type: ignore[arg-type]
     assert session.text == "a!"
+
+
+@pytest.mark.parametrize("name", holding_decoders.NAMES)
+def test_text_does_not_depend_on_how_tokens_are_divided(name: str) -> None:
+    encoding = holding_decoders.encoding_named(name)
+    source = random.Random(name)  # noqa: S311
+    for number in range(300):
+        special = number % 3 == 0
+        tokens = holding_decoders.sampled(encoding, source, special=0.2 if special else 0)
+        start = source.choice(["", "", "ab", "é", "- "])
+        whole = encoding.session(start, allowed_special="all")
+        whole.append_ids(tokens)
+        if not special and not start:
+            assert whole.text == encoding.decode(tokens), tokens
+        session, rest = encoding.session(start, allowed_special="all"), tokens
+        while rest:
+            size = source.choice([1, 1, 2, 5])
+            session.append_ids(rest[:size])
+            rest = rest[size:]
+            if source.random() < 0.7:
+                so_far = encoding.session(start, allowed_special="all")
+                so_far.append_ids(tokens[: len(tokens) - len(rest)])
+                assert session.text == so_far.text, tokens
+                assert f"{len(so_far.text):,} characters" in repr(session)
+            session = source.choice([session, session.fork(), pickle.loads(pickle.dumps(session))])  # noqa: S301
+        assert session.text == whole.text, tokens
+        assert session.tolist() == whole.tolist()
+        assert session.first_drift() == whole.first_drift()
+
+
+def test_what_stands_before_tokens() -> None:
+    ids = holding_decoders.IDS
+    for name, text, tokens, expected in [
+        ("ends of words", "ab", ["a</w>", "b</w>"], "ab a b"),
+        ("parts of words", "ab", ["##a", "b"], "aba b"),
+        ("no decoder", "ab", ["b"], "ab b"),
+        # The bytes of a character begin anew.
+        ("gemma", "é", ["<0xC3>", "<0xA9>", "<0xC3>"], "é\ufffd\ufffd\ufffd"),
+        ("gemma", "é", ["<0xC3>", "<0xA9>", "a"], "ééa"),
+        ("llama", "a", ["▁a"], "a a"),
+        ("llama", "a<eos>", ["▁a"], "a<eos>a"),
+        ("two dashes", "-", ["-", "-"], "- "),
+        ("spaces at the end", " ", [" ", "a"], "  a"),
+    ]:
+        session = holding_decoders.encoding_named(name).session(text, allowed_special="all")
+        for token in tokens:
+            session.append_ids([ids[token]])
+        assert session.text == expected, name
+
+
+def test_what_stood_before_tokens_is_pickled() -> None:
+    encoding = holding_decoders.encoding_named("ends of words")
+    session = encoding.session("ab")
+    session.append_ids([holding_decoders.IDS["a</w>"]])
+    session.append("b")
+    session.append_ids([holding_decoders.IDS["b</w>"]])
+    session.edit(0, 2, "")
+    session.edit(2, 3, "")
+    assert session.text == " a b"
+    loaded = pickle.loads(pickle.dumps(session))  # noqa: S301
+    tokens = session.tolist()
+    for each in (session, loaded):
+        assert (each.text, each.tolist()) == (" a b", tokens)
+        each.append_ids([holding_decoders.IDS["a</w>"]])
+        assert each.text == " a b a"
+
+
+@pytest.mark.parametrize("name", ["gemma", "clean"])
+def test_time_of_what_a_decoder_holds(name: str) -> None:
+    encoding = holding_decoders.encoding_named(name)
+
+    def append(tokens: list[int]) -> str:
+        session = encoding.session()
+        for token in tokens:
+            session.append_ids([token])
+        return session.text
+
+    held = [holding_decoders.IDS[byte] for byte in ("<0xC3>", "<0xA9>")] * 4_000
+    assert append(held) == encoding.decode(held)
+    assert_in_proportion(append, held, held * 4, what=name)
 
 
 # Their special tokens are found in normalized text, or look at the text around them.

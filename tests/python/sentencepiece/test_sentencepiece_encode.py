@@ -112,6 +112,11 @@ def assert_same_text(both: Pair, lists: list[list[int]]) -> None:
         assert "".join([*map(stream.push, ids), stream.flush()]) == text, ids
         pushed = stream.push(ids[:2]) + stream.push(ids[2:])
         assert pushed + stream.flush() == text, ids
+        session = ours.session(disallowed_special=())
+        ordinary = [token for token in ids if not ours.is_special_token(token)]
+        for token in ordinary:
+            session.append_ids([token])
+        assert session.text == ours.decode(ordinary), ids
         if "\ufffd" not in text:
             decoded, offsets = ours.decode_with_offsets(ids)
             assert decoded == text, ids
