@@ -6,6 +6,7 @@
 //! Some decoders hold much, such as a long run of bytes. Their ends are not decoded anew with each id, but where they are
 //! asked for, or where as many ids have come as they have bytes: that takes O(ids) altogether.
 
+use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use super::super::decode_stream::TextStream;
@@ -134,7 +135,8 @@ impl Pinned {
         };
         let waiting = &self.ids[decoded..];
         let rest = if waiting.len() + ids.len() < open {
-            push(&self.encoder, &mut self.encoder.text_stream(), ids, |_| {})?;
+            let mut stream = self.encoder.text_stream();
+            push(&self.encoder, &mut stream, ids, false, |_, _| {})?;
             None
         } else {
             Some(Rest::new(&self.encoder, stream.clone(), [waiting, ids])?)
@@ -172,27 +174,55 @@ impl Pinned {
     /// [`DecodeError::Interrupted`].
     ///
     /// # Complexity
-    /// O(n log n) for n ids.
+    /// O(ids), and O(text that is held) for each id of the characters beside the offset.
     pub(super) fn cut(&self, offset: usize) -> Result<Option<Self>, DecodeError> {
-        let first = |count: usize| {
-            let mut first = Self::new(&self.encoder, self.before)?;
-            first.add(first.further(&self.ids[..count])?);
-            Ok::<_, DecodeError>(first)
+        let mut text = String::new();
+        text.with_room(self.size().bytes);
+        // Number of ids that complete the text up to the offset, and of those before the one that completes the next character.
+        let (mut least, mut most) = (0, 0);
+        let each = |character: char, number| {
+            match text.len().cmp(&offset) {
+                Ordering::Less => least = number + 1,
+                Ordering::Equal => most = number,
+                Ordering::Greater => {}
+            }
+            text.push(character);
         };
-        let text = self.parts().concat();
-        // Part of a character counts as one, and may have more bytes than all of it.
-        let characters = text[..offset].chars().count();
-        let (mut low, mut high) = (0, self.ids.len());
-        while low < high {
-            let middle = usize::midpoint(low, high) + 1;
-            if first(middle)?.size().characters <= characters {
-                low = middle;
-            } else {
-                high = middle - 1;
+        let mut stream = self.encoder.text_stream_behind(self.before)?;
+        push(&self.encoder, &mut stream, &self.ids, true, each)?;
+        let kept = &text.as_bytes()[..offset];
+        let (mut first, mut found) = (self.first(least)?, None);
+        for count in least..=self.ids.len() {
+            let (certain, end) = first.end();
+            let Some(rest) = kept.get(certain..) else {
+                break;
+            };
+            if end == rest {
+                found = Some(count);
+            } else if found.is_some() || count > most && !rest.starts_with(end) {
+                // Before the next character is complete there may be U+FFFD for a part of it. Behind that there is more text,
+                // unless its end is taken away.
+                break;
+            }
+            if let Some(&id) = self.ids.get(count) {
+                first.add(first.further(&[id])?);
             }
         }
-        let cut = first(low)?;
-        Ok((cut.parts().concat() == text[..offset]).then_some(cut))
+        found.map(|count| self.first(count)).transpose()
+    }
+
+    /// Returns the first of these ids.
+    fn first(&self, count: usize) -> Result<Self, DecodeError> {
+        let mut first = Self::new(&self.encoder, self.before)?;
+        first.add(first.further(&self.ids[..count])?);
+        Ok(first)
+    }
+
+    /// Returns how many bytes no further ids change, and the others.
+    fn end(&self) -> (usize, &[u8]) {
+        let rest = self.rest();
+        let end = &rest.text.as_bytes()[rest.certain..];
+        (self.text.len() + rest.certain, end)
     }
 }
 
@@ -204,9 +234,9 @@ impl Rest {
         ids: [&[TokenId]; 2],
     ) -> Result<Self, DecodeError> {
         let mut text = String::new();
-        let mut each = |character: char| text.with_room(character.len_utf8()).push(character);
+        let mut each = |character: char, _| text.with_room(character.len_utf8()).push(character);
         for ids in ids {
-            push(encoder, &mut stream, ids, &mut each)?;
+            push(encoder, &mut stream, ids, false, &mut each)?;
         }
         let certain = text.len();
         let each = |(character, _): (char, _)| text.with_room(character.len_utf8()).push(character);
@@ -234,27 +264,35 @@ impl Checkpoint for Passed {
     }
 }
 
-/// Passes on the characters of ids that no further ones change. Special and added tokens are decoded by themselves: the text
-/// before one ends there.
+/// Passes on the characters of ids that no further ones change, or all if it is the end; if the stream is a new one, with
+/// the number of the id that completes each. Special and added tokens are decoded by themselves: the text before one ends
+/// there.
 fn push(
     encoder: &Encoder,
     stream: &mut TextStream,
     ids: &[TokenId],
-    mut each: impl FnMut(char),
+    is_end: bool,
+    mut each: impl FnMut(char, usize),
 ) -> Result<(), DecodeError> {
-    let mut each = |(character, _): (char, _)| each(character);
-    let mut rest = ids;
-    while !rest.is_empty() {
+    let mut start = 0;
+    while start < ids.len() {
         // Each by its hash: few ids come at once, and for these a filter would take longer.
-        let gap = rest.iter().take_while(|&&id| !encoder.stands_apart(id));
-        let (gap, behind) = rest.split_at(gap.count());
-        let (token, behind) = behind.split_at(behind.len().min(1));
-        encoder.push_ids(stream, gap, !token.is_empty(), &mut each)?;
-        if let &[id] = token {
-            encoder.push_ids(&mut encoder.text_stream(), token, true, &mut each)?;
-            *stream = encoder.text_stream_behind(Some(id))?;
+        let gap = ids[start..]
+            .iter()
+            .take_while(|&&id| !encoder.stands_apart(id));
+        let place = start + gap.count();
+        let (gap, token) = (&ids[start..place], ids.get(place));
+        let ends = is_end || token.is_some();
+        encoder.push_ids(stream, gap, ends, |(character, number)| {
+            each(character, start + number);
+        })?;
+        if let Some(&id) = token {
+            encoder.push_ids(&mut encoder.text_stream(), &[id], true, |(character, _)| {
+                each(character, place);
+            })?;
+            *stream = encoder.text_stream_behind(token.copied())?;
         }
-        rest = behind;
+        start = place + 1;
     }
     Ok(())
 }

@@ -128,6 +128,45 @@ def test_text_does_not_depend_on_how_tokens_are_divided(name: str) -> None:
         assert session.first_drift() == whole.first_drift()
 
 
+@pytest.mark.parametrize("name", holding_decoders.NAMES)
+def test_every_place_where_tokens_end(name: str) -> None:
+    encoding = holding_decoders.encoding_named(name)
+    source = random.Random(name)  # noqa: S311
+    made = 0
+    for _ in range(200):
+        start = source.choice(["", "ab", "-"])
+        session = encoding.session(start, allowed_special="all")
+        counts = {start: {session.count}}
+        for token in holding_decoders.sampled(encoding, source):
+            session.append_ids([token])
+            counts.setdefault(session.text, set()).add(session.count)
+        text, tokens = session.text, session.tolist()
+        for length in range(len(start), len(text)):
+            fork = session.fork()
+            found = counts.get(text[:length])
+            if found is None:
+                with pytest.raises(ValueError, match="expected the end of one of these tokens"):
+                    fork.truncate(length)
+            else:
+                fork.truncate(length)
+                assert (fork.text, fork.tolist()) == (text[:length], tokens[: fork.count])
+                assert fork.count in found
+                made += 1
+    assert made > 200
+
+
+def test_the_end_of_a_character_that_tokens_complete() -> None:
+    encoding = holding_decoders.encoding_named("gemma")
+    session = encoding.session("<bos>a", allowed_special="all")
+    session.append_ids(encoding.encode("😀ab"))
+    for length, count in ((7, 6), (9, 7), (6, 2)):
+        fork = session.fork()
+        fork.truncate(length)
+        assert (fork.text, fork.count) == ("<bos>a😀ab"[:length], count)
+    with pytest.raises(ValueError, match="inside, expected the end of one of these tokens"):
+        session.truncate(8)
+
+
 def test_what_stands_before_tokens() -> None:
     ids = holding_decoders.IDS
     for name, text, tokens, expected in [
