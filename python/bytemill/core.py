@@ -822,8 +822,9 @@ class Encoding:
             final: Whether the text is complete. If not, only those that no further token can change count.
 
         Returns:
-            The index, or `None` if all are those of the text. Where the bytes of the tokens are not UTF-8,
-            the index is that of a token with such bytes, at the latest.
+            The index, or `None` if all are those of the text. It is `len(tokens)`, or that of a special
+            token, where the text before has further token IDs than those given. Where the bytes of the tokens
+            are not UTF-8, the index is that of a token with such bytes, at the latest.
 
         Raises:
             UnknownTokenError, OverflowError, TypeError: Same as `decode_bytes`.

@@ -165,7 +165,8 @@ class Session:
         `allowed_special="all"`.
 
         Returns:
-            The index, or `None` if there is none, as in all sessions without appended token IDs.
+            The index, or `None` if there is none, as in all sessions without appended token IDs. It is
+            `count` if the text has further token IDs than those of the session.
 
         Raises:
             RuntimeError: Another thread uses the session.

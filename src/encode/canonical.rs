@@ -16,9 +16,9 @@ use crate::util::text::valid_start;
 const FILTER_BITS: usize = 1 << 14;
 
 impl Encoder {
-    /// Returns the index of the first of some ids that encoding their text would not give; `None` if there is none. Ids that
-    /// decode to no text drift where that ends. If the text is not finished, only ids are judged that none behind can
-    /// change.
+    /// Returns the index of the first of some ids that encoding their text would not give, which may be their number if that
+    /// gives further ones; `None` if there is none. Ids that decode to no text drift where that ends. If the text is not
+    /// finished, only ids are judged that none behind can change.
     ///
     /// # Errors
     /// [`CanonicalError`] as from decoding and encoding.

@@ -137,6 +137,10 @@ def test_text_that_has_further_tokens() -> None:
     tokens = encoding.encode(".")[:2]
     assert encoding.decode(tokens) == ". ."
     assert encoding.first_drift(tokens) == 2
+    assert encoding.first_drift([*tokens, holding_decoders.IDS["<eos>"], *tokens]) == 2
+    session = encoding.session()
+    session.append_ids(tokens)
+    assert session.first_drift() == session.count == 2
     # They may be those that are yet to come.
     assert encoding.first_drift(tokens, final=False) is None
 
