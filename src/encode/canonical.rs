@@ -159,8 +159,7 @@ impl Encoder {
             return self.decode_part(gap, starts_anew);
         }
         let mut text = String::new();
-        let push = |(character, _): (char, _)| text.with_room(character.len_utf8()).push(character);
-        self.push_ids(&mut stream, gap, is_whole, push)?;
+        self.push_text(&mut stream, gap, is_whole, &mut text)?;
         Ok(text.into_bytes())
     }
 

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::Encoder;
 use super::sentencepiece::SentencePiece;
-use super::tokenizer_json::decode::FileDecoder;
+use super::tokenizer_json::decode::{CHECK_INTERVAL, FileDecoder};
 use crate::checkpoint;
 use crate::error::{DecodeError, OutOfMemory};
 use crate::normalize::MARK;
@@ -27,9 +27,6 @@ use crate::vocabulary::Vocabulary;
 
 /// Bytes to reserve for each id. Most lists of ids stand for fewer; growing takes a tenth of the time.
 const BYTES_PER_ID: usize = 6;
-
-/// Ids between two checkpoints: some tenths of a millisecond.
-const CHECK_INTERVAL: usize = 1 << 15;
 
 /// Ids in a block, which stays in the nearest cache. With rows copied to their final offset, decoding took a
 /// tenth longer.

@@ -6,6 +6,7 @@ use std::mem::take;
 
 use super::Encoder;
 use super::decode::Decoder;
+use super::tokenizer_json::decode::CHECK_INTERVAL;
 use super::tokenizer_json::text_steps::{Invalid, Text, TextSteps, Traced, characters_of};
 use crate::checkpoint;
 use crate::error::DecodeError;
@@ -13,9 +14,6 @@ use crate::normalize::{MARK, Normalizer};
 use crate::token::TokenId;
 use crate::util::memory::{self, Growable};
 use crate::util::text::incomplete_bytes;
-
-/// Ids between two passes of the checkpoint: a millisecond.
-const CHECK_INTERVAL: usize = 1 << 15;
 
 /// The decoding of ids that come one after the other.
 #[derive(Clone, Debug)]
@@ -116,6 +114,22 @@ impl Encoder {
                 return Ok(());
             }
         }
+    }
+
+    /// As [`push_ids`](Self::push_ids), with the characters appended to a text.
+    ///
+    /// # Errors
+    /// As [`push_ids`](Self::push_ids).
+    pub fn push_text(
+        &self,
+        stream: &mut TextStream,
+        ids: &[TokenId],
+        is_end: bool,
+        text: &mut String,
+    ) -> Result<(), DecodeError> {
+        self.push_ids(stream, ids, is_end, |(character, _)| {
+            text.with_room(character.len_utf8()).push(character);
+        })
     }
 
     fn push_part(
@@ -239,7 +253,7 @@ fn mapped(map: &Normalizer, text: &[Traced<u8>]) -> Vec<Traced<u8>> {
     let bytes = memory::collect(text.iter().map(|(byte, _)| *byte));
     let (mut made, mut starts) = (Vec::new(), Vec::new());
     map.normalize(&bytes, MARK, &mut made, Some(&mut starts));
-    // Where the next byte is made of what stands behind, what this one is made of ends.
+    // A byte is made of the text from its start to the start of the next byte that has a later one.
     let mut end = bytes.len();
     let mut numbers = memory::collect(starts.windows(2).rev().map(|pair| {
         if pair[0] < pair[1] {

@@ -25,8 +25,8 @@ const MIN_DETACHED_BYTES: usize = 1024;
 const BYTES_PER_THREAD: usize = 64 * 1024;
 
 /// Runs `work`, which processes `size` bytes, and releases the GIL if that pays. It is stopped once a signal handler has
-/// raised; the error is then what the handler raised, also if the work was done before it could stop. Short work is done before anybody could stop it: a checkpoint took
-/// a twentieth of the time of texts of 100 bytes.
+/// raised; the error is then what the handler raised, even if the work was done by then. Short work is done before anybody
+/// could stop it: a checkpoint took a twentieth of the time of texts of 100 bytes.
 pub(super) fn run<R: Send, E: Into<PyErr> + Send>(
     py: Python<'_>,
     size: usize,
@@ -180,8 +180,8 @@ impl Signals {
         due
     }
 
-    /// Returns what a signal handler raised: nobody else has it. Without that, the result of the work, or that memory is
-    /// short, if that is why it stopped.
+    /// Returns the exception that a signal handler raised, which Python no longer has; otherwise the result of the work, or
+    /// the error for a shortage of memory if the work stopped for that.
     fn outcome<R>(&self, result: Result<R, impl Into<PyErr>>) -> PyResult<R> {
         let raised = self
             .error

@@ -1,7 +1,7 @@
 //! Ids that a session takes as they are, with their text.
 //!
-//! The decoder's stream goes on where it was as further ids come, so the text does not depend on how they are divided. It has
-//! two parts: what the stream has passed on, and the end, which is the text of what the stream holds if no id follows.
+//! All ids go through one stream of the decoder, so the text does not depend on how they are divided among calls. The text has
+//! two parts: the characters that the stream has passed on, and those that it still holds, decoded as if no id followed.
 //!
 //! Some decoders hold much, such as a long run of bytes. Their ends are not decoded anew with each id, but where they are
 //! asked for, or where as many ids have come as they have bytes: that takes O(ids) altogether.
@@ -239,8 +239,7 @@ impl Rest {
             push(encoder, &mut stream, ids, false, &mut each)?;
         }
         let certain = text.len();
-        let each = |(character, _): (char, _)| text.with_room(character.len_utf8()).push(character);
-        encoder.push_ids(&mut stream.clone(), &[], true, each)?;
+        encoder.push_text(&mut stream.clone(), &[], true, &mut text)?;
         Ok(Self {
             characters: text.chars().count(),
             certain,

@@ -21,8 +21,8 @@ use crate::vocabulary::Vocabulary;
 use crate::vocabulary::byte_alphabet;
 use crate::vocabulary::characters::MARK;
 
-/// Ids between two passes of the checkpoint: a millisecond.
-const CHECK_INTERVAL: usize = 1 << 15;
+/// Ids between two checkpoints of a decoder: some tenths of a millisecond.
+pub(in crate::encode) const CHECK_INTERVAL: usize = 1 << 15;
 
 /// The way from ids to text.
 #[derive(Debug)]
@@ -232,8 +232,7 @@ impl Encoder {
         }
         let mut stream = self.text_stream();
         let mut text = String::new();
-        let each = |(character, _): (char, _)| text.with_room(character.len_utf8()).push(character);
-        let pushed = self.push_ids(&mut stream, ids, true, each);
+        let pushed = self.push_text(&mut stream, ids, true, &mut text);
         Some(pushed.map(|()| text))
     }
 

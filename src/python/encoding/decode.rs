@@ -264,8 +264,7 @@ impl CoreTextStream {
         let encoder = &self.core.get().encoder;
         run(py, ids.len() * BYTES_PER_ID, || {
             let mut text = String::new();
-            let each = |(character, _)| text.push(character);
-            encoder.push_ids(stream, ids, is_end, each)?;
+            encoder.push_text(stream, ids, is_end, &mut text)?;
             Ok::<_, DecodeError>(text)
         })
     }

@@ -131,7 +131,7 @@ impl InternedIds {
 impl Drop for InternedIds {
     fn drop(&mut self) {
         let slots = self.slots.get_mut().into_iter().flatten();
-        // After the interpreter has ended they are nobody's.
+        // Once the interpreter has ended, there is nothing to release.
         Python::try_attach(|py| {
             for slot in slots {
                 let integer = slot.take();

@@ -278,7 +278,7 @@ impl<'a, 's> PieceCounter<'a, 's> {
         Ok(())
     }
 
-    /// Fails if so many more occurrences do not fit the map.
+    /// Returns an error if the total of the map would overflow with `more` occurrences.
     fn check_total(&self, more: u64) -> Result<(), TrainError> {
         let sum = self.map.total().checked_add(more);
         sum.map(|_| ()).ok_or(TrainError::TooManyOccurrences)
