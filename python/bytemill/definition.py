@@ -11,14 +11,26 @@ from bytemill._backend import CoreBPE, SentencePieceModel, build_core
 from bytemill.errors import VocabularyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["ID_LIMIT", "Definition", "Loaded", "Splitting", "Template", "core_of", "tokens_by_id"]
+__all__ = [
+    "ID_LIMIT",
+    "Definition",
+    "Loaded",
+    "Splitting",
+    "Template",
+    "Tokens",
+    "core_of",
+    "tokens_by_id",
+]
 
 # Ids are below this.
 ID_LIMIT = 2**32 - 1
 
 BYTES = 256
+
+# Tokens, each with its ID.
+Tokens: TypeAlias = "Sequence[tuple[str, int]]"
 
 # How text is cut into pieces: by a pattern, the regular expression whose matches are the pieces. Another way
 # to split becomes another member of this type, and the type checker then lists who assumes a pattern.
@@ -37,6 +49,17 @@ class Template(NamedTuple):
 
     prefix: tuple[str | int, ...]
     suffix: tuple[str | int, ...]
+
+    @classmethod
+    def of(cls, before: Tokens, after: Tokens, special_tokens: Mapping[str, int]) -> Template | None:
+        """Returns the template of tokens around texts, each with its ID; `None` if there are no tokens."""
+        if not before and not after:
+            return None
+        prefix, suffix = (
+            tuple(text if special_tokens.get(text) == token_id else token_id for text, token_id in part)
+            for part in (before, after)
+        )
+        return cls(prefix, suffix)
 
 
 class Definition(NamedTuple):

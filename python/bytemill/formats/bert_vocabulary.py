@@ -15,12 +15,13 @@ from bytemill.errors import VocabularyError
 from bytemill.formats.huggingface import added_token, template_processing
 from bytemill.formats.json_file import brief
 from bytemill.formats.lines import text_lines
-from bytemill.formats.transformers_folder import check_class, check_tokens
+from bytemill.formats.transformers_folder import check_class, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bytemill.formats.json_file import Value
+    from bytemill.formats.transformers_folder import Beside
 
 __all__ = ["ids_of", "looks_like_vocabulary", "tokenizer_of", "upper_case_word"]
 
@@ -48,26 +49,21 @@ def looks_like_vocabulary(contents: bytes) -> bool:
 
 
 def tokenizer_of(
-    ids: dict[str, int],
-    config: Value | None,
-    source: str,
-    *,
-    beside: Iterable[Value] = (),
-    further: Iterable[dict[str, Any]] = (),
+    ids: dict[str, int], beside: Beside, source: str, further: Iterable[dict[str, Any]] = ()
 ) -> bytes:
     """Returns the `tokenizer.json` that gives the IDs of a vocabulary.
 
     Args:
         ids: The ID of each token.
-        config: The contents of `tokenizer_config.json`, if there is one.
+        beside: The files in the same directory.
         source: Where the vocabulary comes from, for messages.
-        beside: The contents of other files in the same directory, which may name tokens.
         further: Entries of added tokens besides the special tokens that the configuration names.
 
     Raises:
         VocabularyError: A special token is missing, the configuration is that of another kind of tokenizer or
             names a token that is not supported, or it is missing and the vocabulary has upper-case words.
     """
+    config = beside.config
     special = SPECIAL if config is None else {name: named(config, name) for name in SPECIAL}
     if config is not None:
         check_class(config, CLASSES)
@@ -80,8 +76,7 @@ def tokenizer_of(
     for token in special.values():
         if token not in ids:
             raise VocabularyError(f"{source}: expected a line {brief(token)}, the special token, got none")
-    files = beside if config is None else (config, *beside)
-    check_tokens(files, {text: ids[text] for text in special.values()}, has_normalizer=True)
+    beside.check_tokens({text: ids[text] for text in special.values()}, has_normalizer=True)
     first, last = special["cls_token"], special["sep_token"]
     added = {text: added_token(text, ids[text]) for text in special.values()}
     added |= {token["content"]: token for token in further if token["content"] not in added}
@@ -140,11 +135,8 @@ def upper_case_word(tokens: Iterable[str]) -> str | None:
 
 
 def named(config: Value, name: str) -> str:
-    """Returns a special token by its name in the configuration: a text, or an object with one."""
-    entry = config[name]
-    if entry.is_null:
-        return SPECIAL[name]
-    return entry["content"].text() if isinstance(entry.contents, dict) else entry.text()
+    """Returns a special token by its name in the configuration."""
+    return SPECIAL[name] if config[name].is_null else text_of(config[name])
 
 
 def flag(config: Value | None, name: str, *, default: bool | None) -> bool | None:

@@ -23,7 +23,7 @@ from bytemill.errors import VocabularyError
 from bytemill.formats.json_file import brief
 from bytemill.formats.lines import number_of, text_lines, two_fields
 from bytemill.formats.merge_list import check_merges, indices_of, merges_of
-from bytemill.formats.transformers_folder import HINT, check_class
+from bytemill.formats.transformers_folder import HINT, check_class, text_of
 from bytemill.patterns import GPT2_PATTERN, MINBPE_GPT2_PATTERN, R50K_PATTERN, described_pattern
 
 if TYPE_CHECKING:
@@ -170,8 +170,7 @@ def template_of(config: Value) -> Template | None:
     token = config["bos_token"]
     if not config["add_bos_token"].flag() or token.is_null:
         return None
-    text = token["content"].text() if isinstance(token.contents, dict) else token.text()
-    return Template((text,), ())
+    return Template((text_of(token),), ())
 
 
 def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:

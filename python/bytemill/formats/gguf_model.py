@@ -21,12 +21,13 @@ from bytemill.formats.gguf_splitting import SPLITTINGS
 from bytemill.formats.huggingface import added_token, template_processing
 from bytemill.formats.json_file import Value, brief, shown
 from bytemill.formats.sentencepiece_model import BPE, UNIGRAM
+from bytemill.formats.transformers_folder import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from bytemill.definition import Tokens
     from bytemill.formats.gguf_file import Numbers, Stored
-    from bytemill.formats.huggingface import Tokens
 
 __all__ = ["PREFIX", "load"]
 
@@ -66,7 +67,8 @@ def load(entries: Mapping[str, Stored], name: str, source: str) -> Loaded:
     if kind in ("llama", "t5"):
         contents = pieces_of(file, BPE if kind == "llama" else UNIGRAM)
         definition = sentencepiece_model.definition_of(contents, name, source)
-        return Loaded(definition._replace(template=template_of(file, definition.special_tokens)))
+        template = Template.of(*around(file, file.texts("tokens")), definition.special_tokens)
+        return Loaded(definition._replace(template=template))
     if kind not in READ:
         what = f" ({KINDS[kind]})" if kind in KINDS else ""
         file.refuse("model", f"expected {', '.join(map(repr, READ))}, got {kind!r}{what}")
@@ -224,15 +226,6 @@ def around(file: Entries, tokens: list[str]) -> tuple[Tokens, Tokens]:
     return before, after
 
 
-def template_of(file: Entries, special_tokens: Mapping[str, int]) -> Template | None:
-    """Returns the tokens around texts of a SentencePiece model with these special tokens."""
-    parts = [
-        tuple(text if special_tokens.get(text) == token_id else token_id for text, token_id in part)
-        for part in around(file, file.texts("tokens"))
-    ]
-    return Template(*parts) if any(parts) else None
-
-
 def words_of(file: Entries) -> bytes:
     """Returns the `tokenizer.json` of a file of the kind `bert`."""
     tokens, _, kinds = file.table()
@@ -257,9 +250,8 @@ def words_of(file: Entries) -> bytes:
         if token_id is not None:
             config[f"{name}_token"] = file.token(token_id, words)
     ids = {text: token_id for token_id, text in enumerate(words)}
-    return bert_vocabulary.tokenizer_of(
-        ids, Value(config, file.source, PREFIX), file.source, further=added_tokens(words, kinds)
-    )
+    beside = Beside(Value(config, file.source, PREFIX))
+    return bert_vocabulary.tokenizer_of(ids, beside, file.source, added_tokens(words, kinds))
 
 
 def word(text: str, kind: int) -> str:

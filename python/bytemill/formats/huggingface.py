@@ -28,12 +28,13 @@ from bytemill.patterns import WHOLE_TEXT_PATTERN
 from bytemill.reference_sentencepiece import MARK, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
+
+    from bytemill.definition import Tokens
 
 __all__ = [
     "FORMS",
     "Form",
-    "Tokens",
     "added_token",
     "division_order",
     "format_pieces",
@@ -44,9 +45,6 @@ __all__ = [
     "tied",
     "tokens_around",
 ]
-
-# Tokens, each with its ID.
-Tokens: TypeAlias = "Sequence[tuple[str, int]]"
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
@@ -381,7 +379,6 @@ def added_tokens(
     definition: Definition, vocabulary: dict[str, int], symbols: list[str]
 ) -> list[dict[str, Any]]:
     """Returns the added tokens: the special tokens, which are looked for first, and user-defined symbols."""
-    options = {"single_word": False, "lstrip": False, "rstrip": False}
     tokens = []
     count = len(vocabulary)
     for text, token_id in sorted(definition.special_tokens.items(), key=lambda item: item[1]):
@@ -395,12 +392,9 @@ def added_tokens(
                 "of the piece, or else the next number",
             )
         count += text not in vocabulary
-        flags = options | {"normalized": False, "special": True}
-        tokens.append({"id": token_id, "content": text} | flags)
-    for text in symbols:
-        flags = options | {"normalized": True, "special": False}
-        tokens.append({"id": vocabulary[text], "content": text} | flags)
-    return tokens
+        tokens.append(added_token(text, token_id))
+    symbol_ids = ((text, vocabulary[text]) for text in symbols)
+    return tokens + [added_token(*symbol, normalized=True, special=False) for symbol in symbol_ids]
 
 
 def format_pieces_config(definition: Definition) -> bytes:

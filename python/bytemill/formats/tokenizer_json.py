@@ -80,11 +80,7 @@ def load(
         )
     except VocabularyError as error:
         raise VocabularyError(f"Error parsing {source}: {brief(str(error))}") from None
-    parts = (
-        tuple(text if special_tokens.get(text) == token_id else token_id for text, token_id in part)
-        for part in (prefix, suffix)
-    )
-    template = Template(*parts) if prefix or suffix else None
+    template = Template.of(prefix, suffix, special_tokens)
     if pattern is not None:
         return Loaded(Definition(name, pattern, {}, special_tokens, template), core)
     return Loaded(Definition(name, "", {}, special_tokens, template, tokenizer=contents), core)

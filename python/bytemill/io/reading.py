@@ -261,10 +261,9 @@ def parse_by_looks(contents: bytes, origin: Origin, name: str, pattern: Splittin
     if bert_vocabulary.looks_like_vocabulary(contents):
         from bytemill.formats import tokenizer_json, transformers_folder
 
-        config, *others = map(origin.config, transformers_folder.BESIDE)
-        tokenizer = bert_vocabulary.tokenizer_of(
-            bert_vocabulary.ids_of(contents, source), config, source, beside=filter(None, others)
-        )
+        beside = transformers_folder.Beside(*map(origin.config, transformers_folder.FILES))
+        ids = bert_vocabulary.ids_of(contents, source)
+        tokenizer = bert_vocabulary.tokenizer_of(ids, beside, source)
         return tokenizer_json.load(tokenizer, name, source)
     from bytemill.formats import tiktoken_ranks
 
@@ -399,9 +398,9 @@ def parse_pair(
     merges_source, encoder_source = sources[merges is not None], sources[encoder is not None]
     merges = other.read_bytes() if merges is None else merges
     encoder = other.read_bytes() if encoder is None else encoder
-    config, *further = map(origin.config, transformers_folder.BESIDE)
-    if config is not None and pattern is None:
-        data_gym.check_config(config)
+    beside = transformers_folder.Beside(*map(origin.config, transformers_folder.FILES))
+    if beside.config is not None and pattern is None:
+        data_gym.check_config(beside.config)
     definition = data_gym.parse_pair(
         merges,
         parse_json(encoder, encoder_source),
@@ -410,10 +409,10 @@ def parse_pair(
         pattern=GPT2_PATTERN if pattern is None else pattern,
     )
     if pattern is None:
-        transformers_folder.check_tokens(
-            filter(None, (config, *further)), definition.special_tokens, has_normalizer=False
-        )
-    return definition if config is None else definition._replace(template=data_gym.template_of(config))
+        beside.check_tokens(definition.special_tokens, has_normalizer=False)
+    if beside.config is None:
+        return definition
+    return definition._replace(template=data_gym.template_of(beside.config))
 
 
 def usual_name(path: str | os.PathLike[str]) -> str:

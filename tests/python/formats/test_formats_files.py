@@ -225,6 +225,9 @@ def test_gpt2_files_with_the_configuration_of_transformers(tmp_path: Path) -> No
     write_json(tmp_path / "tokenizer_config.json", config)
     write_json(tmp_path / "special_tokens_map.json", {"bos_token": EOT, "unk_token": EOT})
     assert_equal(Encoding.from_file(tmp_path), encoding)
+    # Of numbers only, as files with IDs are.
+    write_json(tmp_path / "tokenizer_config.json", {"model_max_length": 1024})
+    assert_equal(Encoding.from_file(tmp_path), encoding)
     write_json(tmp_path / "tokenizer_config.json", config | {"add_bos_token": True})
     with pytest.warns(UserWarning, match=r"adds <\|endoftext\|> to each text"):
         read = Encoding.from_file(tmp_path / "merges.txt")
@@ -252,6 +255,18 @@ def test_gpt2_files_with_the_configuration_of_transformers(tmp_path: Path) -> No
             r"additional_special_tokens[0]: rstrip is not supported without a tokenizer.json",
         ),
         ("added_tokens.json", {"<new>": 50257}, "no such special token: '<new>'"),
+        ("added_tokens.json", {EOT: 7}, "no such special token: '<|endoftext|>'"),
+        ("added_tokens.json", {EOT: "7"}, "expected an integer"),
+        (
+            "tokenizer_config.json",
+            {"added_tokens_decoder": {"x": {"content": EOT}}},
+            "added_tokens_decoder: expected IDs as keys, got 'x'",
+        ),
+        (
+            "tokenizer_config.json",
+            {"added_tokens_decoder": {"9" * 5000: {"content": EOT}}},
+            "added_tokens_decoder: expected IDs as keys, got '999",
+        ),
         (
             "tokenizer_config.json",
             {"extra_special_tokens": {"a_token": "<a>"}},
