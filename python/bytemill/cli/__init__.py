@@ -190,7 +190,7 @@ def hint_of(error: click.ClickException) -> str:
 
 
 def given_options(context: click.Context) -> dict[str, str]:
-    """Returns the options of the command line, also those with default values, by the names of arguments."""
+    """Returns the options that are on the command line, by the names of their arguments."""
     return {
         option.name: option.opts[0]
         for option in context.command.params

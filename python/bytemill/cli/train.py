@@ -500,7 +500,7 @@ def check_counted(is_counted: bool, **options: object) -> None:  # noqa: FBT001 
 
 
 def check_unused(context: click.Context) -> None:
-    """Raises `UsageError` for options that a SentencePiece model has no use for, also for their defaults."""
+    """Raises `UsageError` for options that a SentencePiece model has no use for, whatever their value."""
     for name, option in given_options(context).items():
         if name in FOR_BYTES:
             raise click.UsageError(

@@ -588,7 +588,14 @@ class SentencePieceProcessor:
             return None
 
     def _decode_one(self, sequence: Any, kind: object, as_bytes: bool, sort: type[str | bytes | int]) -> Any:
-        """Decodes what has been found to be IDs, or pieces of one sort, in which results are by default."""
+        """Decodes a sequence of IDs or of pieces.
+
+        Args:
+            sequence: The IDs or pieces.
+            kind: The type of the result.
+            as_bytes: Whether text is returned as bytes.
+            sort: What the sequence holds, as from `sort_of`; the result of pieces has their type by default.
+        """
         pieces, given_bytes = sort is not int, sort is bytes
         if pieces and not all(isinstance(piece, (str, bytes)) for piece in sequence):
             raise TypeError("List elements must be str or bytes")

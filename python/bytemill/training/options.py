@@ -30,7 +30,7 @@ BYTES = 256
 # Vocabularies are padded to multiples of 64 or so. Each reserved token takes memory.
 MOST_PADDING = 1 << 20
 
-# How they are called.
+# The names of reserved tokens.
 RESERVED = re.compile(r"<\|reserved_(0|[1-9][0-9]{0,18})\|>")
 
 

@@ -97,7 +97,7 @@ def fields_of(text: str) -> Iterator[str]:
     """Yields strings that commas separate, as SentencePiece reads them.
 
     A string in quotes may have commas, and quotes that are doubled; what follows it up to the comma is
-    dropped. Line breaks are ordinary characters. Nothing behind the last comma is not a string.
+    dropped. Line breaks are ordinary characters. A comma at the end adds no empty string.
     """
     place = 0
     while place < len(text):
