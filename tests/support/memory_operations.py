@@ -84,6 +84,12 @@ def loaded(name: str, write: Callable[[Path], object], **options: Any) -> Prepar
     return prepare
 
 
+def loaded_from_memory(_: int) -> Callable[[], object]:
+    """Reading the contents of a file."""
+    contents = trained()
+    return lambda: bytemill.Encoding.from_bytes(contents).encode("hello world")
+
+
 def model(operation: Callable[[bytemill.Encoding, str], object]) -> Prepare:
     """An operation on a text, with a SentencePiece model."""
 
@@ -362,6 +368,7 @@ OPERATIONS: dict[str, Prepare] = {
     ),
     "load_json": loaded("model", lambda path: bytemill.get_encoding("gpt2").save_huggingface(path)),
     "load_model": loaded("tokenizer.model", lambda path: path.write_bytes(trained())),
+    "load_from_memory": loaded_from_memory,
     "encode": encoded(bytemill.Encoding.encode_ordinary),
     "encode_special": encoded(lambda encoding, text: encoding.encode(text, allowed_special="all")),
     "encode_bytes": encoded(lambda encoding, text: encoding.encode_bytes(text.encode() + b"\xff")),
