@@ -219,8 +219,10 @@ def described(system: Any, path: str, facts: dict[str, Any]) -> tuple[int, int |
 
 # Tokenizers of models of the Hugging Face Hub that are in its local cache. The network is never used.
 
-# A model as the Hub names it: OWNER/NAME.
-MODEL = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+# A model as the Hub names it: OWNER/NAME. Its library raises an error for other names.
+MODEL = re.compile(
+    r"(?!.*(--|\.\.))[A-Za-z0-9]([\w.-]{0,94}\w)?/[A-Za-z0-9]([\w.-]{0,94}\w)?(?<!\.git)", re.ASCII
+)
 
 # Names with these suffixes are those of files, whether the files exist or not.
 FILE_SUFFIXES = frozenset({".bpe", ".bytemill", ".gguf", ".json", ".model", ".tiktoken", ".txt"})

@@ -103,6 +103,14 @@ def test_what_is_not_cached_says_how_to_get_it() -> None:
         "missing/m.gguf",
         "missing",
         "a/b/c",
+        # What the Hub does not take for a name.
+        "runs/v1--v2",
+        "runs/v1..v2",
+        "runs-/v1",
+        "runs/v1.",
+        "runs/v1.git",
+        "runs/caf\xe9",
+        f"runs/{'v' * 97}",
     ):
         with pytest.raises(FileNotFoundError) as caught:
             bytemill.Encoding.from_file(path)
