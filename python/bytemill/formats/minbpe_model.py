@@ -7,6 +7,7 @@ whitespace.
 
 from __future__ import annotations
 
+import io
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -59,7 +60,7 @@ class Model(NamedTuple):
 
 def format_model(model: Model) -> bytes:
     """Returns the contents of a `.model` file; `ValueError` if it cannot hold the model."""
-    if model.pattern != model.pattern.strip() or len(model.pattern.splitlines()) > 1:
+    if model.pattern != model.pattern.strip() or len(lines_of(model.pattern)) > 1:
         raise ValueError(
             f"the pattern {model.pattern!r} cannot be written: expected one line without blanks at its ends"
         )
@@ -80,7 +81,10 @@ def parse_model(contents: bytes, source: str) -> Model:
     """
     model = Model("", {}, {})
     special = 0
-    lines = contents.decode("utf-8", errors="replace").splitlines()
+    try:
+        lines = lines_of(contents.decode())
+    except UnicodeDecodeError as error:
+        raise VocabularyError(f"Error parsing {source}: expected text in UTF-8: {error}") from error
     for number, line in enumerate([*lines, *[""] * (3 - len(lines))], start=1):
         text = line.strip()
         try:
@@ -105,6 +109,11 @@ def parse_model(contents: bytes, source: str) -> Model:
         )
     check_lengths(model, MOST_TOKEN_BYTES + len(contents), source)
     return model
+
+
+def lines_of(text: str) -> list[str]:
+    """Returns the lines of a text as files have them, which end at fewer characters than `splitlines`."""
+    return io.StringIO(text, newline=None).read().removesuffix("\n").split("\n")
 
 
 def check_lengths(model: Model, most: int, source: str) -> None:

@@ -397,6 +397,27 @@ def test_save_and_load(kind: type[Tokenizer], special_tokens: dict[str, int], tm
     assert sorted(path.name for path in tmp_path.iterdir()) == ["saved.model", "saved.vocab"]
 
 
+def test_lines_end_where_they_do_in_files(tmp_path: Path) -> None:
+    pattern = "[\u2028\x85\x0c ]|[^\u2028\x85\x0c ]+"
+    (tmp_path / "theirs.model").write_bytes(f"minbpe v1\r\n{pattern}\n0\n97 98\r\n".encode())
+    tokenizer = RegexTokenizer()
+    tokenizer.load(tmp_path / "theirs.model")
+    assert tokenizer.pattern == pattern
+    assert tokenizer.encode("ab\u2028ab") == [256, *"\u2028".encode(), 256]
+    tokenizer.save(tmp_path / "ours")
+    again = RegexTokenizer()
+    again.load(tmp_path / "ours.model")
+    assert (again.pattern, again.merges) == (pattern, {(97, 98): 256})
+
+
+def test_a_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.model"
+    path.write_bytes(b"minbpe v1\n\n1\n<\xff> 300\n")
+    for read in (RegexTokenizer().load, bytemill.Encoding.from_file):
+        with pytest.raises(bytemill.VocabularyError, match=r"damaged\.model: expected text in UTF-8"):
+            read(path)
+
+
 def test_what_the_file_cannot_hold(tmp_path: Path) -> None:
     tokenizer = RegexTokenizer()
     tokenizer.register_special_tokens({"<|end of text|>": 300})
