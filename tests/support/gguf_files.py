@@ -108,7 +108,7 @@ FAMILIES = {
     "glm4": "glm-4",
     "chatglm-bpe": "glm-4",
     "lfm2": "lfm2",
-    "jais2": "jais-2",
+    "jais-2": "jais-2",
     "minicpm5": "minicpm-5",
     "qwen2": "qwen2",
     "qwen35": "qwen3.5",

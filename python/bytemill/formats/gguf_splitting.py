@@ -164,7 +164,7 @@ SPLITTINGS = {
     "chatglm-bpe": Splitting((LLAMA3,)),
     # LFM2.5 needs this, and LFM2, which has the same name, has no token for which it matters.
     "lfm2": Splitting((LLAMA3,), ignores_merges=True),
-    "jais2": Splitting((JAIS2,)),
+    "jais-2": Splitting((JAIS2,)),
     "minicpm5": Splitting((THREES, MINICPM5), ignores_merges=True),
     "qwen2": Splitting((QWEN2,), "NFC"),
     "qwen35": Splitting((QWEN35,), "NFC"),
