@@ -67,7 +67,8 @@ def load(entries: Mapping[str, Stored], name: str, source: str) -> Loaded:
     if kind in ("llama", "t5"):
         contents = pieces_of(file, BPE if kind == "llama" else UNIGRAM)
         definition = sentencepiece_model.definition_of(contents, name, source)
-        template = Template.of(*around(file, file.texts("tokens")), definition.special_tokens)
+        usual = "bos" if kind == "llama" else "eos"
+        template = Template.of(*around(file, file.texts("tokens"), usual), definition.special_tokens)
         return Loaded(definition._replace(template=template))
     if kind not in READ:
         what = f" ({KINDS[kind]})" if kind in KINDS else ""
@@ -192,7 +193,7 @@ def merges_of(file: Entries) -> bytes:
     contents = {
         "added_tokens": added_tokens(tokens, kinds),
         **splitting.components(),
-        "post_processor": template_processing(*around(file, tokens)),
+        "post_processor": template_processing(*around(file, tokens, "bos" if splitting.adds_bos else None)),
         "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
         "model": {
             "type": "BPE",
@@ -215,11 +216,15 @@ def added_tokens(tokens: list[str], kinds: list[int]) -> list[dict[str, Any]]:
     ]
 
 
-def around(file: Entries, tokens: list[str]) -> tuple[Tokens, Tokens]:
-    """Returns the tokens that the file says are added before and after each text, each with its ID."""
+def around(file: Entries, tokens: list[str], usual: str | None) -> tuple[Tokens, Tokens]:
+    """Returns the tokens that are added before and after each text, each with its ID.
+
+    Of a file that does not say which, as older converters wrote, that is the token with the `usual` entry.
+    """
     before, after = (
         [(file.token(token_id, tokens), token_id)]
-        if (token_id := file.token_id(entry)) is not None and file.flag(f"add_{entry}_token", default=False)
+        if (token_id := file.token_id(entry)) is not None
+        and file.flag(f"add_{entry}_token", default=entry == usual)
         else []
         for entry in ("bos", "eos")
     )

@@ -24,11 +24,13 @@ class Splitting(NamedTuple):
         steps: The pre-tokenizers before `ByteLevel`.
         normalizer: The name of the normal form, if there is one.
         ignores_merges: Whether a piece that is a token is that token, whatever its merges.
+        adds_bos: Whether the token of the start is added to each text, if a file does not say.
     """
 
     steps: tuple[Component, ...]
     normalizer: str | None = None
     ignores_merges: bool = False
+    adds_bos: bool = False
 
     def components(self) -> Component:
         """Returns the entries `normalizer` and `pre_tokenizer` of the `tokenizer.json`."""
@@ -155,15 +157,15 @@ SPLITTINGS = {
     "smollm": Splitting((DIGITS, GPT2)),
     "command-r": Splitting((DIGITS, GPT2), "NFC"),
     "exaone": Splitting((DIGITS, GPT2), "NFKC"),
-    "llama-bpe": Splitting((LLAMA3,), ignores_merges=True),
-    "llama3": Splitting((LLAMA3,), ignores_merges=True),
-    "llama-v3": Splitting((LLAMA3,), ignores_merges=True),
-    "falcon3": Splitting((LLAMA3,), ignores_merges=True),
+    "llama-bpe": Splitting((LLAMA3,), ignores_merges=True, adds_bos=True),
+    "llama3": Splitting((LLAMA3,), ignores_merges=True, adds_bos=True),
+    "llama-v3": Splitting((LLAMA3,), ignores_merges=True, adds_bos=True),
+    "falcon3": Splitting((LLAMA3,), ignores_merges=True, adds_bos=True),
     "dbrx": Splitting((LLAMA3,)),
     "glm4": Splitting((LLAMA3,)),
     "chatglm-bpe": Splitting((LLAMA3,)),
     # LFM2.5 needs this, and LFM2, which has the same name, has no token for which it matters.
-    "lfm2": Splitting((LLAMA3,), ignores_merges=True),
+    "lfm2": Splitting((LLAMA3,), ignores_merges=True, adds_bos=True),
     "jais-2": Splitting((JAIS2,)),
     "minicpm5": Splitting((THREES, MINICPM5), ignores_merges=True),
     "qwen2": Splitting((QWEN2,), "NFC"),
@@ -174,7 +176,7 @@ SPLITTINGS = {
     "gpt-4o": Splitting((O200K,), ignores_merges=True),
     "llama4": Splitting((O200K,), ignores_merges=True),
     "minimax-m2": Splitting((O200K,), "NFC"),
-    "tekken": Splitting((TEKKEN,), ignores_merges=True),
+    "tekken": Splitting((TEKKEN,), ignores_merges=True, adds_bos=True),
     "kimi-k2": Splitting((KIMI,)),
     "youtu": Splitting(YOUTU),
     "tiny_aya": Splitting((THREES_FROM_RIGHT, O200K), "NFC"),
@@ -185,5 +187,5 @@ SPLITTINGS = {
     "deepseek-v3": Splitting((THREES, HAN_AND_KANA, WORDS)),
     "bloom": Splitting((BLOOM,)),
     "viking": Splitting((BLOOM, split(r"\p{N}")), "NFC"),
-    "chameleon": Splitting(CHAMELEON),
+    "chameleon": Splitting(CHAMELEON, adds_bos=True),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def test_published_models(name: str, tmp_path: Path) -> None:
         bos_token_id=1,
         eos_token_id=2,
         add_space_prefix=True,
+        add_bos_token=False,
     )
     encoding = bytemill.Encoding.from_file(path)
     expected = bytemill.Encoding.from_file(sentencepiece.published_path(name) or "")
@@ -152,6 +154,32 @@ def test_tokens_around_texts_follow_the_file(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="end_of_text"):
         encoding = bytemill.Encoding.from_file(path)
     assert encoding.definition.template == (("<|begin_of_text|>",), ("<|end_of_text|>",))
+
+
+@pytest.mark.parametrize(("kind", "prefix", "suffix"), [("llama", ["<s>"], []), ("t5", [], ["</s>"])])
+def test_tokens_around_texts_if_the_file_does_not_say(
+    kind: str, prefix: list[str], suffix: list[str], tmp_path: Path
+) -> None:
+    model = sentencepiece.trained(size=500, model_type="bpe" if kind == "llama" else "unigram")
+    entries: dict[str, Any] = {"bos_token_id": 1, "eos_token_id": 2}
+    path = write(tmp_path / "silent.gguf", kind, columns_of(model), **entries)
+    with pytest.warns(UserWarning, match=f"adds {(prefix + suffix)[0]} to each text"):
+        encoding = bytemill.Encoding.from_file(path)
+    assert encoding.definition.template == (tuple(prefix), tuple(suffix))
+    path = write(
+        tmp_path / "none.gguf", kind, columns_of(model), **entries, add_bos_token=False, add_eos_token=False
+    )
+    assert bytemill.Encoding.from_file(path).definition.template is None
+
+
+@pytest.mark.parametrize(("family", "adds"), [("llama-bpe", True), ("tekken", True), ("qwen2", False)])
+def test_tokens_around_texts_of_families(family: str, adds: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    contents = contents_of(family)
+    first = contents["added_tokens"][0]
+    path = write_merges(tmp_path / "silent.gguf", family, contents, bos_token_id=first["id"])
+    with pytest.warns(UserWarning, match="to each text") if adds else nullcontext():
+        encoding = bytemill.Encoding.from_file(path)
+    assert encoding.definition.template == (((first["content"],), ()) if adds else None)
 
 
 @pytest.mark.parametrize("row", ["bert-uncased", "bert-cased"])
