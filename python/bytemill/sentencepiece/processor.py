@@ -84,6 +84,23 @@ def sort_of(sequence: Sequence[Any]) -> type[str | bytes | int]:
     return next((kind for kind in (str, bytes) if isinstance(sequence[0], kind)), int)
 
 
+def check_pieces(value: object) -> None:
+    """Raises `TypeError` if a value is no sequence of pieces, such as a single one."""
+    if not is_sequence(value) or isinstance(value, (dict, set, frozenset)):
+        raise TypeError("Input must be a list or tuple of str or bytes")
+    if not all(isinstance(piece, (str, bytes)) for piece in value):
+        raise TypeError("List elements must be str or bytes")
+
+
+def checked_sort(batch: Sequence[Any]) -> type[str | bytes | int]:
+    """Returns what sequences hold, by the first that is not empty; `TypeError` as `check_pieces`."""
+    sort = next((sort_of(item) for item in batch if is_sequence(item) and len(item)), int)
+    if sort is not int:
+        for item in batch:
+            check_pieces(item)
+    return sort
+
+
 def is_unicode(piece: str) -> bool:
     """Returns whether a string has no surrogates, which UTF-8 has no form for."""
     try:
@@ -557,9 +574,8 @@ class SentencePieceProcessor:
         if not is_sequence(input):
             input = [input]  # noqa: A001
         if not is_batch(input):
-            return self._decode_one(input, kind, bool(return_bytes), sort_of(input))
-        # The first that is not empty says what all are.
-        sort = next((sort_of(item) for item in input if is_sequence(item) and len(item)), int)
+            return self._decode_one(input, kind, bool(return_bytes), checked_sort([input]))
+        sort = checked_sort(input)
         if kind in (str, bytes) and sort is int:
             batch = [checked_ids(item) for item in input]
             for ids in batch:
@@ -594,11 +610,9 @@ class SentencePieceProcessor:
             sequence: The IDs or pieces.
             kind: The type of the result.
             as_bytes: Whether text is returned as bytes.
-            sort: What the sequence holds, as from `sort_of`; the result of pieces has their type by default.
+            sort: What it holds, as from `checked_sort`; the result of pieces has their type by default.
         """
         pieces, given_bytes = sort is not int, sort is bytes
-        if pieces and not all(isinstance(piece, (str, bytes)) for piece in sequence):
-            raise TypeError("List elements must be str or bytes")
         ids = [] if pieces else in_range(checked_ids(sequence), self._engine)
         # Bytes that are not UTF-8 are in no piece, and decode to themselves.
         texts = [
