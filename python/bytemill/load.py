@@ -83,7 +83,8 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None, *, timeout
 
     folder = Path(tempfile.gettempdir(), "data-gym-cache") if named_folder is None else Path(named_folder)
     cached = folder / hashlib.sha1(blobpath.encode(), usedforsecurity=False).hexdigest()
-    if cached.exists():
+    # Not the method of the path, which raises an error in a folder of another user.
+    if os.path.exists(cached):  # noqa: PTH110
         contents = cached.read_bytes()
         if not expected_hash or check_hash(contents, expected_hash):
             return contents

@@ -182,6 +182,15 @@ def test_only_the_default_cache_may_be_unwritable(tmp_path: Path, monkeypatch: p
         load.read_file_cached(URL)
 
 
+@pytest.mark.usefixtures("server")
+def test_a_default_cache_where_nothing_can_be_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As in a folder of another user; this name is too long.
+    monkeypatch.setattr(tempfile, "tempdir", f"/tmp/{'long' * 100}")  # noqa: S108 - never made
+    monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
+    monkeypatch.delenv("DATA_GYM_CACHE_DIR", raising=False)
+    assert load.read_file_cached(URL) == CONTENTS
+
+
 def test_a_local_file_is_read_where_it_is(tmp_path: Path, cache: Path) -> None:
     path = tmp_path / "some.tiktoken"
     for contents in (b"YQ== 0\n", b"YQ== 1\n"):
