@@ -30,6 +30,9 @@ __all__ = [
 IS_FOLDER = "expected the name of a file, and this is a folder"
 NOT_REGULAR = "expected the name of a file, and this is a pipe or a device: write a file, and copy it there"
 
+# Characters of a file's name in that of its temporary file: systems allow 255 bytes.
+MOST_CHARACTERS = 55
+
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raises now what writing a file would raise after long work.
@@ -88,7 +91,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     file = replaceable(path)
     # `tempfile` would make it readable by its owner only, and the rename would keep that.
-    temporary = Path(f"{file}.{os.urandom(8).hex()}.tmp")
+    temporary = file.with_name(f"{file.name[:MOST_CHARACTERS]}.{os.urandom(8).hex()}.tmp")
     try:
         with named_as({temporary: path}):
             yield temporary
@@ -163,9 +166,12 @@ def write_all(
         check: If given, called with the contents of each file as read back; raises if they are not right.
 
     Raises:
+        ValueError: Two of the names are those of one file.
         OSError: A file cannot be written. Then, and if `check` raises, no file has changed and none is left
             behind.
     """
+    if len({os.path.realpath(path) for path in files}) < len(files):
+        raise ValueError(f"expected different files, got {', '.join([repr(str(path)) for path in files])}")
     with ExitStack() as stack:
         temporaries = [stack.enter_context(replacing(path)) for path in files]
         for temporary, contents in zip(temporaries, files.values(), strict=True):

@@ -6,6 +6,7 @@ vocabulary.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import warnings
@@ -320,6 +321,9 @@ def located(path: str | os.PathLike[str], names: Sequence[str] = IN_DIRECTORY) -
     from bytemill.io.uris import cached_file, download_hint, is_model
 
     file, model = Path(path), os.fspath(path)
+    if not model:
+        # As `open` has it: for a path, this is the folder that the process is in.
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), model)
     if os.path.lexists(file):
         return file
     # A `Path` is meant as one.

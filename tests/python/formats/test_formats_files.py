@@ -23,7 +23,7 @@ import tiktoken.load
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 import bytemill
-from bytemill import Encoding
+from bytemill import Encoding, hf
 from bytemill.definition import Definition, Loaded, Template
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.fingerprint import vocabulary_sha256
@@ -911,6 +911,31 @@ def test_two_files_are_written_both_or_not_at_all(tmp_path: Path, monkeypatch: p
     with pytest.raises(OSError, match="disk full"):
         toy("gpt2", size=300).save_gpt2(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_files_are_not_written_to_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = bytemill.train(["the lowest of the low"] * 9, 30, kind="sentencepiece")
+    with pytest.raises(ValueError, match="expected different files"):
+        model.save_sentencepiece("one.model", vocab=tmp_path / "one.model")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("letter", ["n", "\N{HANGUL SYLLABLE GA}"])
+def test_names_may_be_as_long_as_the_system_allows(letter: str, tmp_path: Path) -> None:
+    path = tmp_path / (letter * (240 // len(letter.encode())) + ".bytemill")
+    toy().save(path)
+    assert Encoding.from_file(path).definition.ranks == toy().definition.ranks
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_name_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    toy().save_huggingface(".")
+    assert Encoding.from_file(".").definition.ranks == toy().definition.ranks
+    for read in (Encoding.from_file, Encoding.from_huggingface, hf.Tokenizer.from_pretrained):
+        with pytest.raises(FileNotFoundError):
+            read("")
 
 
 @pytest.mark.filterwarnings("ignore:special tokens share the IDs", "ignore:the special token")
