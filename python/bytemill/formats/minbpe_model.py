@@ -95,7 +95,7 @@ def parse_model(contents: bytes, source: str) -> Model:
             elif number == 3:  # noqa: PLR2004 - the third line
                 special = int(line)
             elif number <= 3 + special:
-                text, token_id = text.rsplit(maxsplit=1)
+                text, token_id = text.split()
                 model.special_tokens[text] = parse_id(token_id)
             else:
                 model.merges[parse_merge(line, model.merges)] = BYTES + len(model.merges)

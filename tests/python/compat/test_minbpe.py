@@ -436,6 +436,7 @@ def test_what_the_file_cannot_hold(tmp_path: Path) -> None:
         (["minbpe v1"], "line 3: invalid literal"),
         (["minbpe v1", "", "one"], "line 3: invalid literal"),
         (["minbpe v1", "", "1", "<|x|>"], "line 4: not enough values"),
+        (["minbpe v1", "", "1", "<|x|> 300 301"], "line 4: too many values"),
         (["minbpe v1", "", "2", "<|x|> 300"], "expected 2 special tokens, got 1"),
         (["minbpe v1", "", "1", "<|x|> -1"], "line 4: expected an id from 0 to 4294967294"),
         (["minbpe v1", "", "1", "<|x|> 4294967295"], "line 4: expected an id from 0 to 4294967294"),
