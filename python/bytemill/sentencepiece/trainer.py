@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -270,8 +272,10 @@ def as_text(value: object) -> str:
     """Returns a value as text; several values are separated by commas, and quoted where they hold one."""
     if not isinstance(value, list):
         return str(value)
-    quoted = ('"' + str(each).replace('"', '""') + '"' for each in value)
-    return ",".join(quoted)
+    text = io.StringIO()
+    # Quotes where none are needed would be a part of options that are no lists, such as `required_chars`.
+    csv.writer(text, lineterminator="").writerow(map(str, value))
+    return text.getvalue()
 
 
 def parsed(name: str, text: str, default: Any) -> Any:

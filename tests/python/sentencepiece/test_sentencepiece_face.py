@@ -556,6 +556,8 @@ TRAININGS: list[dict[str, Any]] = [
     {**BASE, "normalization_rule_tsv": "rules.tsv"},
     {**IDENTITY, "denormalization_rule_tsv": "rules.tsv"},
     {**IDENTITY, "byte_fallback": "yes", "vocab_size": 300, "required_chars": "xyz"},
+    {**IDENTITY, "required_chars": ["x", "y"], "user_defined_symbols": ["a", ""]},
+    {**IDENTITY, "control_symbols": ["b\n", " c", 'd"e', 5, None]},
     {**IDENTITY, "vocabulary_output_piece_score": False, "model_prefix": "m"},
     {**IDENTITY, "model_prefix": "m"},
     {**IDENTITY, "foo": 1},
