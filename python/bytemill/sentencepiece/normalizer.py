@@ -53,7 +53,7 @@ class SentencePieceNormalizer:
             remove_extra_whitespaces: Whether spaces are removed at the ends and after spaces; likewise.
 
         Raises:
-            ValueError: Nothing is given.
+            ValueError: Nothing is given, or a pair in `norm_map` is invalid.
             RuntimeError: The argument cannot be read.
         """
         if model_file:
@@ -141,7 +141,7 @@ def compiled(rules: Sequence[tuple[str, str]]) -> bytes:
 
     Raises:
         TypeError: The rules are not pairs of strings.
-        RuntimeError: A rule is invalid.
+        ValueError: A rule is invalid.
     """
     try:
         pairs = [(key, value) for key, value in rules if isinstance(key, str) and isinstance(value, str)]
@@ -152,7 +152,7 @@ def compiled(rules: Sequence[tuple[str, str]]) -> bytes:
     try:
         return compile_charsmap(pairs)
     except ValueError as error:
-        raise RuntimeError(f"INTERNAL: {error}") from error
+        raise ValueError(f"INVALID_ARGUMENT: {error}") from error
 
 
 def named_rules(name: str) -> dict[str, Any]:

@@ -515,6 +515,10 @@ def test_normalizers_that_are_none() -> None:
             real.library().SentencePieceNormalizer(**options)
         with pytest.raises(theirs.type, match=str(theirs.value).split(": foo")[0]):
             spm.SentencePieceNormalizer(**options)  # type: ignore[arg-type]
+    for rules in ([("a", "a")], [("", "b")], [("a", "b"), ("a", "c")]):
+        for module in (real.library(), spm):
+            with pytest.raises(ValueError, match="INVALID_ARGUMENT: "):
+                module.SentencePieceNormalizer(norm_map=rules)
     with pytest.raises(TypeError, match="expected norm_map as pairs of strings"):
         spm.SentencePieceNormalizer(norm_map={"a": "b"})  # type: ignore[arg-type]
 
