@@ -44,8 +44,8 @@ class PieceCounts:
     Attributes:
         pattern: The regular expression that the pieces are matches of; `None` if every text is one piece.
         special_tokens: The strings at which the texts are cut; they are not part of any piece.
-        is_sorted: Whether the pieces are in the order of their bytes, because they come from sorted files.
-            Then the order in which they first occurred is unknown.
+        is_sorted: Whether pieces come from sorted files. Then the order in which they first occurred is
+            unknown, and `save` writes them in the order of their bytes.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class PieceCounts:
         Args:
             path: A name that ends in `.parquet`, or in `.arrow`, `.feather` or `.ipc` for Arrow's IPC format.
             sort: Whether to sort the pieces by their bytes, for `merge_files`, instead of by first
-                occurrence.
+                occurrence, as is done anyway if that is unknown.
 
         Raises:
             ValueError: The name ends in something else.
@@ -240,7 +240,8 @@ class PieceCounts:
         from bytemill.io.piece_table import ROWS, table_of, table_writer
 
         description = self._description()
-        if not sort:
+        # Pieces that were added since are behind those of sorted files.
+        if not (sort or self.is_sorted):
             with table_writer(path, description) as write:
                 write(table_of(self._core.columns(), description))
             return

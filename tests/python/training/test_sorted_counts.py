@@ -144,6 +144,16 @@ def test_the_order_of_occurrence_is_not_known_any_more(tmp_path: Path) -> None:
         assert fresh.is_sorted
 
 
+def test_what_is_added_to_sorted_counts_is_saved_in_order(tmp_path: Path) -> None:
+    first, second = saved(parts(2), tmp_path)
+    for number, counts in enumerate([PieceCounts.load(first), PieceCounts.merge_files([first])]):
+        counts.merge(PieceCounts.load(second))
+        counts.add(["!0 \x00", "~"])
+        counts.save(tmp_path / f"{number}.parquet")
+        again = PieceCounts.merge_files([tmp_path / f"{number}.parquet"])
+        assert list(again) == sorted(counts)
+
+
 def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     paths = saved(parts(2), tmp_path)
     with pytest.raises(ValueError, match="got none"):
