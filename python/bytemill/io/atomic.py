@@ -30,8 +30,8 @@ __all__ = [
 IS_FOLDER = "expected the name of a file, and this is a folder"
 NOT_REGULAR = "expected the name of a file, and this is a pipe or a device: write a file, and copy it there"
 
-# Characters of a file's name in that of its temporary file: systems allow 255 bytes.
-MOST_CHARACTERS = 55
+# Bytes of a file's name in that of its temporary file: systems allow 255.
+MOST_BYTES = 255 - 21
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -91,7 +91,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     file = replaceable(path)
     # `tempfile` would make it readable by its owner only, and the rename would keep that.
-    temporary = file.with_name(f"{file.name[:MOST_CHARACTERS]}.{os.urandom(8).hex()}.tmp")
+    kept = file.name if len(os.fsencode(file.name)) <= MOST_BYTES else file.name[: MOST_BYTES // 4]
+    temporary = file.with_name(f"{kept}.{os.urandom(8).hex()}.tmp")
     try:
         with named_as({temporary: path}):
             yield temporary
