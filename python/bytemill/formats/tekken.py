@@ -13,6 +13,7 @@ import base64
 from typing import TYPE_CHECKING
 
 from bytemill.definition import Definition, tokens_by_id
+from bytemill.formats.json_file import brief
 
 if TYPE_CHECKING:
     from bytemill.formats.json_file import Value
@@ -22,7 +23,8 @@ __all__ = ["parse_tekken"]
 # A higher number is damage: each special token would get a name. Mistral's files have 1,000.
 MOST_SPECIAL_TOKENS = 1 << 16
 
-# For files without a list: versions up to 7.
+# For files without a list, of these versions.
+UNLISTED_VERSIONS = ("v1", "v2", "v3", "v7")
 UNLISTED_SPECIAL_TOKENS = [
     "<unk>",
     "<s>",
@@ -79,6 +81,13 @@ def parse_tekken(file: Value, name: str) -> Definition:
         ranks[token] = special + rank
     if len(ranks) != mergeable:
         file["vocab"].refuse(f"expected {mergeable} tokens or more, as config says, got {len(ranks)}")
+    version = config["version"]
+    if file["special_tokens"].is_null and not version.is_null and version.text() not in UNLISTED_VERSIONS:
+        known = ", ".join(UNLISTED_VERSIONS)
+        file["special_tokens"].refuse(
+            f"expected a list, which only files of the versions {known} do without, and this one is of "
+            f"{brief(version.text())}"
+        )
     special_tokens = parse_special_tokens(file["special_tokens"], special)
     return Definition(name, config["pattern"].pattern(), ranks, special_tokens).check(file.source)
 

@@ -481,8 +481,7 @@ def test_tekken_files(tmp_path: Path) -> None:
     assert len(encoding._special_tokens) == 10
 
     del file["special_tokens"]
-    file["config"]["default_num_special_tokens"] = 22
-    file["config"]["default_vocab_size"] = 280
+    file["config"] |= {"version": "v3", "default_num_special_tokens": 22, "default_vocab_size": 280}
     path.write_text(json.dumps(file), encoding="utf-8")
     older = Encoding.from_file(path)
     assert older.decode([1, 3, 4, 19, 20]) == "<s>[INST][/INST][TOOL_CONTENT]<SPECIAL_20>"
@@ -522,6 +521,10 @@ MALFORMED_TEKKEN = {
         "b'ab' has the rank 256 already",
     ),
     "missing byte": (lambda file: file["vocab"][5].update(token_bytes="eHl6"), "got none for 0x05"),
+    "no special tokens": (
+        lambda file: file.pop("special_tokens"),
+        "special_tokens: expected a list, which only files of the versions v1, v2, v3, v7 do without",
+    ),
     "special rank": (
         lambda file: file["special_tokens"][0].update(rank=10),
         "[0].rank: expected a rank below 10",
