@@ -10,7 +10,7 @@ use super::sentencepiece::SentencePiece;
 use super::special::SpecialTokens;
 use crate::error::VocabularyError;
 use crate::normalize::chain::{Chain, Find, Step};
-use crate::normalize::{Flags, Normalizer};
+use crate::normalize::{Flags, Normalizer, are_found};
 use crate::sentencepiece::{self, Model, ModelType, Spec};
 use crate::split::Splitter;
 use crate::split::adjacent::Adjacency;
@@ -90,6 +90,8 @@ impl Encoder {
         let normalizer = Arc::new(Normalizer::new(&charsmap, flags, &raw)?);
         // A space of a symbol is a mark in normalized text, so that the symbol does not occur there.
         let symbols = user_defined()
+            .zip(are_found(&raw))
+            .filter_map(|(symbol, is_found)| is_found.then_some(symbol))
             .filter(|_| matches!(model.model_type(), ModelType::Bpe | ModelType::Char))
             .filter(|(_, piece)| !(escapes && piece.text.contains(' ')))
             .map(|(id, piece)| (in_normalized_text(piece.text).into_owned(), id));

@@ -60,6 +60,32 @@ impl Default for Flags {
     }
 }
 
+/// Of symbols that begin with each other, how many are found: SentencePiece looks at no more.
+const MOST_NESTED: usize = 64;
+
+/// Returns whether each of some user-defined symbols is found anywhere: not if it begins with too many others.
+///
+/// # Complexity
+/// O(n log n) comparisons for n symbols.
+pub fn are_found(symbols: &[&[u8]]) -> Vec<bool> {
+    let mut found = vec![true; symbols.len()];
+    let mut order: Vec<usize> = (0..symbols.len()).collect();
+    order.sort_unstable_by_key(|&at| symbols[at]);
+    // What the symbol begins with, the shortest first: it stands behind those in this order.
+    let mut beginnings: Vec<&[u8]> = Vec::new();
+    for at in order {
+        while beginnings
+            .last()
+            .is_some_and(|last| !symbols[at].starts_with(last) || symbols[at] == *last)
+        {
+            beginnings.pop();
+        }
+        found[at] = beginnings.len() < MOST_NESTED;
+        beginnings.push(symbols[at]);
+    }
+    found
+}
+
 /// Normalizes texts.
 pub struct Normalizer {
     charsmap: Option<Charsmap>,
@@ -87,6 +113,11 @@ impl Normalizer {
             .iter()
             .copied()
             .filter(|symbol| !symbol.is_empty())
+            .collect();
+        let symbols: Vec<&[u8]> = are_found(&symbols)
+            .into_iter()
+            .zip(symbols)
+            .filter_map(|(is_found, symbol)| is_found.then_some(symbol))
             .collect();
         let starts = Starts::new(charsmap.as_ref(), &symbols, flags.escape_whitespaces);
         let is_identity = charsmap.is_none()
@@ -273,7 +304,7 @@ fn is_same_when_merged(symbol: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Flags, MARK, Normalizer};
+    use super::{Flags, MARK, Normalizer, are_found};
     use crate::error::NormalizerError;
 
     type Tested = Result<(), NormalizerError>;
@@ -349,6 +380,16 @@ mod tests {
         assert_eq!(text, format!("a{}z", "\u{FFFD}".repeat(5)));
         assert_eq!(offsets[1..5], [1, 1, 1, 2]);
         Ok(())
+    }
+
+    #[test]
+    fn symbols_that_begin_with_64_others_are_not_found() {
+        let long = [b'x'; 66];
+        let mut symbols: Vec<&[u8]> = (1..=66).rev().map(|length| &long[..length]).collect();
+        symbols.extend([b"y".as_slice(), b"x", b"xy"]);
+        let expected = (1..=66).rev().map(|length| length <= 64);
+        let expected: Vec<bool> = expected.chain([true; 3]).collect();
+        assert_eq!(are_found(&symbols), expected);
     }
 
     #[test]

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MARK = "\N{LOWER ONE EIGHTH BLOCK}"
+# Of words that begin with each other, how many the original looks at.
+MOST_NESTED = 64
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 
 
@@ -86,8 +88,9 @@ def character(text: bytes, start: int) -> bytes | None:
 
 
 def longest_prefix(text: bytes, start: int, words: Iterable[bytes]) -> bytes:
-    """Returns the longest of several words that a text has at an offset; b"" without one."""
-    return max((word for word in words if text.startswith(word, start)), key=len, default=b"")
+    """Returns the longest of the 64 shortest words that a text has at an offset; b"" without one."""
+    found = sorted((word for word in words if text.startswith(word, start)), key=len)
+    return found[:MOST_NESTED][-1] if found else b""
 
 
 def replacements(

@@ -11,7 +11,7 @@ use super::words::{WordRules, for_each_between};
 use super::{INNER_MARK, MARK};
 use crate::checkpoint::{self, Interrupted};
 use crate::error::TrainError;
-use crate::normalize::Normalizer;
+use crate::normalize::{Normalizer, are_found};
 use crate::train::counting::{PieceCounter, PieceCounts};
 use crate::util::memory::{self, Growable};
 
@@ -323,11 +323,15 @@ fn inner(text: &str) -> String {
 
 /// Returns what finds the longest of some strings, if there are any.
 fn searcher(strings: &[String]) -> Result<Option<AhoCorasick>, SentenceError> {
+    let bytes: Vec<&[u8]> = strings.iter().map(String::as_bytes).collect();
     // No normalized text holds a space.
     let strings = strings
         .iter()
-        .filter(|text| !text.is_empty() && !text.contains(char::from(INNER_MARK)));
-    let strings: Vec<String> = strings.map(|text| inner(text)).collect();
+        .zip(are_found(&bytes))
+        .filter(|(text, is_found)| {
+            *is_found && !text.is_empty() && !text.contains(char::from(INNER_MARK))
+        });
+    let strings: Vec<String> = strings.map(|(text, _)| inner(text)).collect();
     if strings.is_empty() {
         return Ok(None);
     }

@@ -302,6 +302,21 @@ def test_decoded_text_that_a_map_changes(tmp_path: Path) -> None:
     assert ours.decode_with_offsets([1, 3, 2]) == ("abd c", [0, 2, 3])
 
 
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "char"])
+def test_symbols_that_begin_with_many_others(kind: str, tmp_path: Path) -> None:
+    text = "".join(random.Random(2).choices("abc", k=80))
+    symbols = [text[:length] for length in range(1, 70)]
+    parsed = real.parse(real.trained(size=1000, user_defined_symbols=",".join(symbols)))
+    parsed.trainer_spec.model_type = parsed.trainer_spec.ModelType.Value(kind.upper())
+    model = pair(parsed.SerializeToString(), tmp_path)
+    for length in (63, 64, 65, 66, 69, 80):
+        for end in ("", "ab", " the", text):
+            ids = model.theirs.encode(text[:length] + end)
+            assert model.ours.encode_ordinary(text[:length] + end) == ids
+            if kind == "bpe":
+                assert real.reference(parsed.SerializeToString()).encode(text[:length] + end) == ids
+
+
 def test_special_tokens_that_were_added_are_decoded_with_offsets(tmp_path: Path) -> None:
     ours = pair(real.trained(), tmp_path).ours
     more = ours.with_special_tokens({"<more>": ours.n_vocab})

@@ -101,6 +101,13 @@ def test_names_of_bytes_are_text_unless_bytes_have_pieces(options: dict[str, Any
     assert compare(["hello <0x41>b", "x<0x0A><0x41>", "<0x4 <0xff> <0xFF>"], given)
 
 
+def test_symbols_that_begin_with_many_others() -> None:
+    text = "aabbcabc" * 10
+    symbols = [text[:length] for length in range(2, 80)]
+    given = {"vocab_size": 200, "hard_vocab_limit": False, "user_defined_symbols": symbols}
+    assert compare([text, f"{text} abc", text[3:]] * 3, given)
+
+
 @pytest.mark.parametrize("sentences", [[" "], ["", "  "], ["\u2581"]])
 def test_sentences_of_spaces(sentences: list[str]) -> None:
     """Nothing is learned where bytes stand for all characters; a share of nothing is refused."""
