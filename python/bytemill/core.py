@@ -51,6 +51,7 @@ from bytemill.special import (
     Tokens,
     raise_disallowed,
     resolve_for_core,
+    unresolved,
 )
 
 if TYPE_CHECKING:
@@ -672,14 +673,12 @@ class Encoding:
         """
         import numpy as np
 
-        options: dict[str, Any] = {
-            "allowed_special": allowed_special,
-            "disallowed_special": disallowed_special,
-            "num_threads": num_threads,
-        }
+        allowed, disallowed = self._resolve(allowed_special, disallowed_special)
+        threads = thread_count(num_threads)
+        core = self._core_bpe
         counts = np.zeros(self.n_vocab, dtype=np.int64)
         for batch in batches(several("texts", texts), TEXTS_AT_ONCE):
-            ids = self.encode_batch_to_numpy(batch, **options).ids
+            ids, _ = core.encode_batch_to_numpy(batch, allowed, disallowed, [], [], "uint32", threads)
             counts += np.bincount(ids, minlength=len(counts))
         return counts
 
@@ -739,8 +738,8 @@ class Encoding:
         Complexity:
             That of `encode` for the text.
         """
-        core = self._core_bpe.session(*self._resolve(allowed_special, disallowed_special))
-        session = Session(core, self, (allowed_special, disallowed_special))
+        special = self._resolve(allowed_special, disallowed_special)
+        session = Session(self._core_bpe.session(*special), self, unresolved(*special))
         session.append(text)
         return session
 

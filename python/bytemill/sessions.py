@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import sys
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, SupportsIndex
 
 from bytemill._arguments import check_type
 from bytemill._backend import CorePrefixCache
@@ -405,6 +405,10 @@ class StreamEncoder:
         self._bytes.reset()
         self._half, self._is_plain = "", True
         return tokens
+
+    def __reduce__(self) -> NoReturn:
+        """Raises `TypeError`: a copy would share its state with this stream."""
+        raise TypeError("a StreamEncoder cannot be copied or pickled: each text needs a stream of its own")
 
     @property
     def count(self) -> int:

@@ -24,6 +24,7 @@ __all__ = [
     "raise_disallowed",
     "resolve",
     "resolve_for_core",
+    "unresolved",
 ]
 
 AllowedSpecial: TypeAlias = Literal["all"] | AbstractSet[str]
@@ -50,8 +51,8 @@ def resolve(
             treated as the collection of its characters.
 
     Returns:
-        (allowed, disallowed), each a set, or `None` for all special tokens. The two may overlap: a token
-        that is allowed and explicitly disallowed is an error when met.
+        (allowed, disallowed), each a set that nobody changes, or `None` for all special tokens. The two may
+        overlap: a token that is allowed and explicitly disallowed is an error when met.
 
     Raises:
         TypeError: `allowed` is neither "all" nor a set; `disallowed` is not iterable.
@@ -61,7 +62,7 @@ def resolve(
     """
     allowed_tokens: Tokens
     if isinstance(allowed, (set, frozenset)):
-        allowed_tokens = allowed
+        allowed_tokens = frozenset(allowed)
     elif isinstance(allowed, str) and allowed == "all":
         allowed_tokens = None
     else:
@@ -86,6 +87,14 @@ def resolve_for_core(
     if isinstance(disallowed, str) and disallowed == ALL:
         return resolve(special_tokens, allowed, NO_TOKENS)[0], None
     return resolve(special_tokens, allowed, disallowed)
+
+
+def unresolved(allowed: Tokens, disallowed: Tokens) -> tuple[AllowedSpecial, DisallowedSpecial]:
+    """Returns arguments of `encode` that `resolve_for_core` converts to these: to keep, or to pickle.
+
+    The arguments as they were given may be an iterator, which can be read once, or a set that changes later.
+    """
+    return ALL if allowed is None else allowed, ALL if disallowed is None else disallowed
 
 
 def check(text: str, disallowed: Tokens, special_tokens: AbstractSet[str]) -> None:

@@ -19,7 +19,7 @@ from bytemill.io.piece_table import most_open
 from bytemill.io.uris import is_uri, without_scheme
 from bytemill.jobs.tokenizing import EncodingValue, check_encoding
 from bytemill.shards.manifest import Provenance
-from bytemill.special import NO_TOKENS
+from bytemill.special import NO_TOKENS, unresolved
 from bytemill.training.counts import PieceCounts
 
 if TYPE_CHECKING:
@@ -146,9 +146,10 @@ class ColumnEncoder:
         if add_special_tokens:
             prefix, suffix = encoding._template_ids()  # noqa: SLF001 - of this package
             self._before, self._after = self._before + prefix, suffix + self._after
-        self._allowed, self._disallowed = allowed_special, disallowed_special
+        special = encoding._resolve(allowed_special, disallowed_special)  # noqa: SLF001 - of this package
+        self._allowed, self._disallowed = unresolved(*special)
         # Wrong values are errors here, before any task runs.
-        encoding.encode("", allowed_special=allowed_special, disallowed_special=disallowed_special)
+        encoding.encode("", allowed_special=self._allowed, disallowed_special=self._disallowed)
         self._encoding = EncodingValue(encoding)
         facts: dict[str, str | int] = {"name": encoding.name, "sha256": encoding.sha256}
         self._wanted = Provenance(bytemill=__version__, encoding=facts, options={})

@@ -34,6 +34,13 @@ def test_many_texts_are_read_some_at_a_time() -> None:
     assert not encoding.count_by_token([]).any()
 
 
+def test_an_iterator_of_strings_to_refuse_is_read_once() -> None:
+    encoding = bytemill.get_encoding("gpt2")
+    texts = ["hello world"] * 20_000 + ["refused"]
+    with pytest.raises(bytemill.DisallowedSpecialTokenError):
+        encoding.count_by_token(texts, disallowed_special=iter(["refused"]))  # type: ignore[arg-type]
+
+
 def test_wrong_texts_are_refused() -> None:
     encoding = bytemill.get_encoding("gpt2")
     with pytest.raises(TypeError, match="texts must be an iterable of texts"):

@@ -100,6 +100,14 @@ def test_special_tokens(encoding: bytemill.Encoding) -> None:
         ids(disallowed_special={"a"})
 
 
+def test_a_set_of_special_tokens_that_changes(encoding: bytemill.Encoding) -> None:
+    allowed = {EOT}
+    arrays = encoding.encode_iter([EOT] * 3, batch_size=1, allowed_special=allowed)
+    first = next(arrays).tolist()
+    allowed.clear()
+    assert [first, *(ids.tolist() for ids in arrays)] == [[encoding.eot_token]] * 3
+
+
 def test_texts_before_the_batch_that_fails_come_first(encoding: bytemill.Encoding) -> None:
     texts: list[Any] = ["hello", "world", "hello", None, "world"]
     arrays = encoding.encode_iter(texts, batch_size=2)

@@ -148,6 +148,27 @@ def test_forks_and_copies() -> None:
     assert repr(session) == f"<Session 'o200k_base': {len(text):,} characters, {len(tokens):,} tokens>"
 
 
+def test_options_of_a_session_stay() -> None:
+    allowed = {"<|endoftext|>"}
+    disallowed: Any = iter(["refused"])
+    session = o200k().session("a<|endoftext|>b", allowed_special=allowed, disallowed_special=disallowed)
+    allowed.clear()
+    again = pickle.loads(pickle.dumps(session))  # noqa: S301 - our own
+    for each in (session, again):
+        assert each.tolist() == [64, 199999, 65]
+        with pytest.raises(DisallowedSpecialTokenError):
+            each.append(" refused")
+
+
+def test_a_stream_is_not_copied() -> None:
+    stream = o200k().stream_encoder()
+    tokens = stream.push("Hello wor")
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="a stream of its own"):
+            copied(stream)
+    assert tokens + stream.push("ld") + stream.flush() == o200k().encode("Hello world")
+
+
 def test_arrays() -> None:
     session = o200k().session("abc")
     assert session.ids.dtype == np.uint32

@@ -113,6 +113,21 @@ def test_another_encoding_of_that_name_is_an_error() -> None:
         encode(tables()[0])
 
 
+def test_strings_to_refuse_are_kept() -> None:
+    encode = ColumnEncoder(
+        "gpt2",
+        "text",
+        into="ids",
+        prepend=None,
+        append=None,
+        add_special_tokens=False,
+        disallowed_special=iter(["refused"]),  # type: ignore[arg-type]
+    )
+    for _ in range(2):
+        with pytest.raises(bytemill.DisallowedSpecialTokenError):
+            encode(pa.table({"text": ["refused"]}))
+
+
 def test_a_process_rebuilds_an_encoding_once() -> None:
     encode = ColumnEncoder("gpt2", "text", into="ids", prepend=None, append=None, add_special_tokens=False)
     first, second = sent(encode), sent(encode)
