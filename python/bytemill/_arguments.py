@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
     import numpy as np
     import numpy.typing as npt
+    from typing_extensions import Buffer
 
 __all__ = [
     "Field",
     "InvalidUtf8",
     "Reading",
     "byte_limit",
+    "bytes_of",
     "check_no_bytes",
     "check_type",
     "integer",
@@ -243,6 +245,21 @@ def byte_limit(name: str, value: SupportsIndex | str) -> int:
         raise TypeError(
             f"{name} must be a number of bytes as an integer or a string such as '2G', not {value!r:.40}"
         ) from None
+
+
+def bytes_of(name: str, data: Buffer) -> bytes:
+    """Returns the bytes of the buffer in the argument called `name`.
+
+    Raises:
+        TypeError: It is no buffer, or one of larger items, such as of numbers, whose bytes nobody means.
+    """
+    with memoryview(data) as view:
+        if view.itemsize != 1:
+            raise TypeError(
+                f"{name} must be bytes or a buffer of them, not {type(data).__name__} with items of "
+                f"{view.itemsize} bytes"
+            )
+        return view.tobytes()
 
 
 def check_no_bytes(name: str, tokens: object) -> None:

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, SupportsIndex
 
 from bytemill._arguments import (
+    bytes_of,
     check_type,
     integer,
     integer_type,
@@ -1436,7 +1437,7 @@ class Encoding:
 
         if isinstance(contents, str):
             raise TypeError("contents must be bytes, not str: pass text.encode(), or a path to from_file")
-        data = bytes(memoryview(contents))
+        data = bytes_of("contents", contents)
         loaded = read_contents(data, name=name, pattern=pattern, special_tokens=special_tokens)
         return cls._loaded(loaded, CONTENTS, pattern)
 

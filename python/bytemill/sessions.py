@@ -7,7 +7,7 @@ import sys
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, SupportsIndex
 
-from bytemill._arguments import check_type
+from bytemill._arguments import bytes_of, check_type
 from bytemill._backend import CorePrefixCache
 
 if TYPE_CHECKING:
@@ -376,7 +376,7 @@ class StreamEncoder:
     def _push_bytes(self, chunk: Buffer) -> list[int]:
         state = self._bytes.getstate()
         try:
-            return self._push(self._bytes.decode(bytes(memoryview(chunk))))
+            return self._push(self._bytes.decode(bytes_of("chunk", chunk)))
         except BaseException:
             self._bytes.setstate(state)
             raise

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bytemill._arguments import check_type
+from bytemill._arguments import bytes_of, check_type
 from bytemill.hf.added import AddedToken
 from bytemill.hf.arguments import (
     IDS,
@@ -90,7 +90,7 @@ class Tokenizer:
     @classmethod
     def from_buffer(cls, buffer: Buffer) -> Self:
         """Reads the bytes of a `tokenizer.json`; same errors as `from_file`."""
-        return cls(Engine.parse(bytes(memoryview(buffer)), "tokenizer.json"))
+        return cls(Engine.parse(bytes_of("buffer", buffer), "tokenizer.json"))
 
     @classmethod
     def from_str(cls, json: str) -> Self:

@@ -263,6 +263,12 @@ def test_streams_of_bytes() -> None:
     assert stream.push("new text") + stream.flush() == o200k().encode("new text")
     with pytest.raises(LookupError):
         o200k().stream_encoder(errors="unknown")
+    # Token IDs, whose bytes are no text.
+    numbers: Any = np.array([104, 105])
+    with pytest.raises(TypeError, match="items of 8 bytes"):
+        stream.push(numbers)
+    characters: Any = np.frombuffer(b"new", np.uint8)
+    assert stream.push(characters) + stream.flush() == o200k().encode("new")
 
 
 def test_surrogates_in_streams_of_bytes() -> None:
