@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from abc import ABC, abstractmethod
 from operator import index
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex
 
@@ -21,34 +22,16 @@ __all__ = ["CoreStreamDecoder", "SentencePieceStreamDecoder", "StreamDecoder", "
 REPLACE_EACH_BYTE = "bytemill.replace_each_byte"
 
 
-class DecodesBytes(Protocol):
-    """An encoding."""
-
-    def decode_bytes(self, tokens: Sequence[int], /) -> bytes: ...
-
-
-class StreamDecoder:
+class StreamDecoder(ABC):
     """Decodes token IDs as they arrive, and holds back the bytes of an incomplete character.
 
     The results of `push` and then `flush`, joined, are what `decode` returns for all token IDs at once. A
     stream decoder has state: each stream needs its own, and threads must not share it.
+    `Encoding.stream_decoder` makes one, which decodes as the encoding does.
     """
 
-    def __init__(self, decoder: DecodesBytes, errors: str = "replace") -> None:
-        """Starts a stream.
-
-        Args:
-            decoder: The encoding.
-            errors: How to handle invalid UTF-8, same as in `bytes.decode`.
-
-        Raises:
-            LookupError: There is no such error handler.
-        """
-        codecs.lookup_error(errors)
-        self._decoder = decoder
-        self._errors = errors
-        # The bytes held back.
-        self._state: Any = b""
+    # What is held back; calls replace it and change nothing in it.
+    _state: Any
 
     def push(self, tokens: SupportsIndex | Sequence[int]) -> str:
         """Adds one or several token IDs, and returns the text that they complete, which may be empty.
@@ -97,26 +80,47 @@ class StreamDecoder:
             stream._state = state  # noqa: SLF001 - of this class
         return texts
 
+    @abstractmethod
     def _pushed(self, ids: Sequence[int]) -> tuple[str, Any]:
         """Returns the text that IDs complete, and the state after them."""
-        data = self._state + self._decoder.decode_bytes(ids)
-        text, used = codecs.utf_8_decode(data, self._errors, False)  # noqa: FBT003 - not the end
-        return text, data[used:]
 
+    @abstractmethod
     def flush(self) -> str:
         """Ends the stream and returns the text of the bytes held back. A new stream may follow.
 
         Raises:
             UnicodeDecodeError: A character is incomplete and `errors` is "strict".
         """
-        data, self._state = self._state, b""
-        return codecs.utf_8_decode(data, self._errors, True)[0]  # noqa: FBT003 - the end
 
 
 class CoreStreamDecoder(StreamDecoder):
     """The stream decoder of an encoding whose tokens are bytes, many of which go on in one call."""
 
-    _decoder: CoreBPE
+    def __init__(self, decoder: CoreBPE, errors: str = "replace") -> None:
+        """Starts a stream.
+
+        Args:
+            decoder: The core of the encoding.
+            errors: How to handle invalid UTF-8, same as in `bytes.decode`.
+
+        Raises:
+            LookupError: There is no such error handler.
+        """
+        codecs.lookup_error(errors)
+        self._decoder = decoder
+        self._errors = errors
+        # The bytes held back.
+        self._state = b""
+
+    def _pushed(self, ids: Sequence[int]) -> tuple[str, Any]:
+        data = self._state + self._decoder.decode_bytes(ids)
+        text, used = codecs.utf_8_decode(data, self._errors, False)  # noqa: FBT003 - not the end
+        return text, data[used:]
+
+    def flush(self) -> str:
+        """Ends the stream; same as `StreamDecoder.flush`."""
+        data, self._state = self._state, b""
+        return codecs.utf_8_decode(data, self._errors, True)[0]  # noqa: FBT003 - the end
 
     def core(self) -> CoreBPE | None:
         """Returns the core that continues this stream together with others, if its errors allow that."""
@@ -139,8 +143,10 @@ def pushed_together(
         return None
 
 
-class DecodesFurther(DecodesBytes, Protocol):
+class DecodesFurther(Protocol):
     """An encoding of a SentencePiece model."""
+
+    def decode_bytes(self, tokens: Sequence[int], /) -> bytes: ...
 
     def decode_further_bytes(self, tokens: Sequence[int], /) -> bytes: ...
 
@@ -151,13 +157,11 @@ class SentencePieceStreamDecoder(StreamDecoder):
     Spaces are removed only at the start of the text, and a control token ends a run of bytes.
     """
 
-    _decoder: DecodesFurther
-
     def __init__(self, decoder: DecodesFurther, errors: str = "replace") -> None:
-        """Starts a stream; same arguments and errors as `StreamDecoder`."""
-        super().__init__(decoder, errors)
-        if errors == "replace":
-            self._errors = REPLACE_EACH_BYTE
+        """Starts a stream; same arguments and errors as `CoreStreamDecoder`."""
+        codecs.lookup_error(errors)
+        self._decoder = decoder
+        self._errors = REPLACE_EACH_BYTE if errors == "replace" else errors
         # The ids whose bytes are not yet text: those of an incomplete character, or at the start, of none;
         # and whether there has been text.
         self._state = [], False
@@ -199,7 +203,7 @@ class TextStreamDecoder(StreamDecoder):
     """
 
     def __init__(self, stream: DecodesTexts, errors: str = "replace") -> None:
-        """Starts a stream; same errors as `StreamDecoder`."""
+        """Starts a stream; same errors as `CoreStreamDecoder`."""
         codecs.lookup_error(errors)
         self._state = stream
 

@@ -123,6 +123,13 @@ def test_an_error_leaves_the_stream_as_it_was(encoding: bytemill.Encoding) -> No
     assert stream.push(rest) == "\U0001f600"
 
 
+def test_streams_are_made_by_encodings(encoding: bytemill.Encoding) -> None:
+    # Joining the bytes of tokens is what most encodings do, and not all.
+    with pytest.raises(TypeError):
+        bytemill.StreamDecoder(encoding)  # type: ignore[abstract, call-arg]
+    assert isinstance(encoding.stream_decoder(), bytemill.StreamDecoder)
+
+
 def test_an_unknown_way_to_handle_errors(encoding: bytemill.Encoding) -> None:
     with pytest.raises(LookupError, match="mistake"):
         encoding.stream_decoder("mistake")
