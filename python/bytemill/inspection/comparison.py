@@ -13,6 +13,7 @@ import numpy as np
 from bytemill._arguments import check_type
 from bytemill._messages import import_optional, printable
 from bytemill._named import encoding_of
+from bytemill.documents.blocks import utf8
 from bytemill.documents.sources import check_documents
 from bytemill.inspection.notebook import Displayed
 from bytemill.inspection.terminal import align_columns
@@ -155,8 +156,10 @@ def count_text(
     characters = size = 0
     tokens = np.zeros(len(encodings), dtype=np.int64)
     for batch in sized_batches(documents):
-        characters += sum(map(len, batch))
-        size += sum(len(text.encode("utf-8", "replace")) for text in batch)
+        # As they are encoded: a pair of surrogates is one character.
+        for data in map(utf8, batch):
+            size += len(data)
+            characters += len(data.decode())
         tokens += [int(encoding.count_batch(batch, num_threads=num_threads).sum()) for encoding in encodings]
     return Counts(name, characters, size, tuple(tokens.tolist()))
 

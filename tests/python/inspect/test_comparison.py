@@ -32,6 +32,14 @@ def test_counts() -> None:
     assert list(together.tokens) == np.sum([counts.tokens for counts in found.texts], axis=0).tolist()
 
 
+def test_surrogates_count_as_they_are_encoded() -> None:
+    documents = ["a \ud83d\ude00", "b \ud800"]
+    repaired = ["a \U0001f600", "b \ufffd"]
+    found = inspection.compare(ENCODINGS, {"text": documents})
+    assert found == inspection.compare(ENCODINGS, {"text": repaired})
+    assert (found.together.characters, found.together.size) == (6, 11)
+
+
 def test_large_texts_are_counted_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = ["a few words"] * 10
     whole = inspection.compare(ENCODINGS, {"text": documents})
