@@ -187,19 +187,21 @@ impl CoreBpe {
     }
 
     /// Returns the spans in characters of parts of at most `limit` ids, which end behind separators where they can.
-    #[expect(clippy::needless_pass_by_value, reason = "extracted from a list")]
     #[pyo3(signature = (text, limit, overlap, separators, allowed_special=Tokens::Nothing, disallowed_special=Tokens::Nothing, /))]
     fn parts(
         &self,
         text: &Bound<'_, PyAny>,
         limit: usize,
         overlap: usize,
-        separators: Vec<String>,
+        separators: &Bound<'_, PyList>,
         allowed_special: Tokens<'_, '_>,
         disallowed_special: Tokens<'_, '_>,
     ) -> PyResult<Vec<(usize, usize)>> {
         guarded(|| {
             let policy = self.policy(allowed_special, disallowed_special)?;
+            let separators = separators.iter();
+            let separators = separators.map(|separator| Ok(self::text(&separator)?.into_owned()));
+            let separators = memory::try_collect::<String, PyErr>(separators)?;
             self.on_text(text, &policy, |encoder, text, allowed| {
                 let parts = encoder.parts(text, allowed, limit, overlap, &separators)?;
                 let mut starts = CharCounter::new(text.as_bytes());

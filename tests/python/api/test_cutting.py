@@ -482,6 +482,17 @@ def test_parts_end_behind_separators(name: str, text: str, limit: int, separator
         assert encoding.split(text, limit, separators=separators) == expected
 
 
+def test_separators_with_surrogates() -> None:
+    encoding = bytemill.get_encoding("gpt2")
+    for text in ("a\U0001f600b" * 5, "a\ud83d\ude00b" * 5):
+        expected = encoding.split(text, 6, separators=["\U0001f600"])
+        assert len(expected) > 1
+        assert encoding.split(text, 6, separators=["\ud83d\ude00"]) == expected
+    parts = encoding.split("a\ud800b" * 5, 6, separators=["\ud800"])
+    assert len(parts) > 1
+    assert all(part.endswith("\ud800") for part in parts[:-1])
+
+
 def test_separators_of_a_text() -> None:
     encoding = bytemill.get_encoding("cl100k_base")
     text = "One two three.\n\nFour five. Six seven eight nine ten eleven twelve.\nThirteen"
