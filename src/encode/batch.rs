@@ -287,7 +287,7 @@ macro_rules! integers {
     )*};
 }
 
-integers!(u8 u16 i16 u32 i32 u64 i64);
+integers!(u8 i8 u16 i16 u32 i32 u64 i64);
 
 /// The ids of many texts, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -171,6 +171,7 @@ impl CoreBpe {
     ) -> PyResult<Arrays<'py>> {
         match dtype {
             "uint8" => self.arrays_of::<u8>(py, texts, batch),
+            "int8" => self.arrays_of::<i8>(py, texts, batch),
             "uint16" => self.arrays_of::<u16>(py, texts, batch),
             "int16" => self.arrays_of::<i16>(py, texts, batch),
             "uint32" => self.arrays_of::<u32>(py, texts, batch),

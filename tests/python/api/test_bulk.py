@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import gc
 import itertools
+import json
 import math
 import mmap
 import sys
@@ -205,6 +206,15 @@ def test_integer_types(encoding: bytemill.Encoding, dtype: Any, threads: int) ->
     assert ids.flags.writeable
     assert np.array_equal(ids, expected.ids)
     assert np.array_equal(offsets, expected.offsets)
+
+
+def test_the_smallest_type() -> None:
+    words = {"type": "WordLevel", "vocab": {"a": 0, "b": 127, "?": 2}, "unk_token": "?"}
+    splitter = {"type": "WhitespaceSplit"}
+    file = {"version": "1.0", "added_tokens": [], "pre_tokenizer": splitter, "model": words}
+    encoding = bytemill.Encoding.from_bytes(json.dumps(file).encode())
+    ids = encoding.encode_batch_to_numpy(["b a"], dtype="int8").ids
+    assert (ids.dtype.name, ids.tolist()) == ("int8", [127, 0])
 
 
 def test_small_vocabularies_fit_small_types(byte_ranks: dict[bytes, int]) -> None:
