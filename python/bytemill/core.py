@@ -1174,7 +1174,7 @@ class Encoding:
         """Returns the bytes of every token, special ones as UTF-8, in the order of the IDs."""
         if self._has_ranks:
             return self.definition.vocab()
-        token_ids = (token_id for token_id in range(self.n_vocab) if self._core_bpe.is_token(token_id))
+        token_ids = self._core_bpe.token_ids()
         return {token_id: self._core_bpe.decode_single_token_bytes(token_id) for token_id in token_ids}
 
     def merges(self) -> list[tuple[int, int]]:

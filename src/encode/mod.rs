@@ -54,6 +54,7 @@ use pipeline::added::AddedTokens;
 use pool::WorkspacePool;
 pub use pool::set_process_cache_limit;
 use special::{Allowed, SpecialTokens};
+use tokenizer_json::decode::FileDecoder;
 
 /// Nearly all text has more bytes per token than this. The memory it reserves for the ids of a text is not
 /// touched before it is needed.
@@ -468,6 +469,20 @@ impl Encoder {
             .or_else(|| Some(self.added()?.text(id)?.as_bytes()))
             // A tokenizer.json may have a token of no bytes, as Whisper's has.
             .or_else(|| ordinary.filter(|_| self.file_decoder().is_some()))
+    }
+
+    /// The ids of all tokens, in increasing order: those with [`token_bytes`](Self::token_bytes).
+    pub fn token_ids(&self) -> Vec<TokenId> {
+        let special = self.special_tokens.iter().map(|(_, id)| id);
+        let added = self.added().into_iter().flat_map(AddedTokens::ids);
+        let of_file = self.file_decoder().into_iter();
+        let of_file = of_file.flat_map(FileDecoder::added_ids);
+        let all = self.vocabulary.ids().chain(special);
+        let mut ids = memory::collect(all.chain(added).chain(of_file));
+        ids.sort_unstable();
+        ids.dedup();
+        ids.retain(|&id| self.token_bytes(id).is_some());
+        ids
     }
 
     /// The id of a token, merged or not. Of a `tokenizer.json`, added tokens come first.

@@ -6,6 +6,7 @@ import json
 import re
 import warnings
 from collections import Counter
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,16 +15,20 @@ from bytemill.core import Encoding
 from bytemill.errors import VocabularyError
 from bytemill.inspection.reachability import Pieces, may_occur, reachability_of
 from bytemill.inspection.token import visible
+from bytemill.inspection.vocabulary_report import holes_between
 from bytemill.patterns import LLAMA3_PATTERN
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sized
 
 __all__ = ["Finding", "lint"]
 
 # Tokens that a message names.
 SHOWN = 5
+
+# The most IDs without a token that a finding has: a small file may leave out billions.
+MOST_HOLES = 1 << 16
 
 # What special tokens look like: <|end|>, <s>, </s>, <unk>, [CLS], <start_of_turn>, <extra_id_0>.
 SPECIAL = re.compile(r"<\|[^|<>]+\|>|</?[a-z]+(?:_[a-z0-9]+)*>|\[[A-Z]+(?:_[A-Z0-9]+)*\]")
@@ -38,7 +43,7 @@ class Finding(NamedTuple):
     Attributes:
         kind: What it is: "pattern", "duplicates", "flags", "numbers", "holes", "bytes" or "unreachable".
         message: What was found, and what follows from it.
-        tokens: The IDs of the tokens that it is about, sorted.
+        tokens: The IDs of the tokens that it is about, sorted; of holes the first 65,536.
     """
 
     kind: str
@@ -147,13 +152,14 @@ def of_file(contents: dict[str, Any]) -> Iterator[Finding]:
 def of_encoding(encoding: Encoding, *, has_bytes: bool) -> Iterator[Finding]:
     """Yields what the tokens of an encoding say."""
     vocabulary = encoding.vocab()
-    holes = [token for token in range(encoding.n_vocab) if token not in vocabulary]
+    holes = [range(first, last + 1) for first, last in holes_between(set(vocabulary), encoding.n_vocab)]
     if holes:
+        missing_ids = range(sum(map(len, holes)))
         yield Finding(
             "holes",
-            f"{counted(holes, 'ID has', 'IDs have')} no token, below the highest ID {encoding.n_vocab - 1}: "
-            "a model that produces one cannot be decoded",
-            tuple(holes),
+            f"{counted(missing_ids, 'ID has', 'IDs have')} no token, below the highest ID "
+            f"{encoding.n_vocab - 1}: a model that produces one cannot be decoded",
+            tuple(islice(chain.from_iterable(holes), MOST_HOLES)),
         )
     known = set(vocabulary.values())
     # Bytes that are in no text need no token.
@@ -203,7 +209,7 @@ def patterns_of(component: dict[str, Any] | None) -> Iterator[str]:
         yield pattern["Regex"]
 
 
-def counted(items: list[Any], one: str, many: str) -> str:
+def counted(items: Sized, one: str, many: str) -> str:
     """Returns the number of items with a word for it."""
     return f"{len(items):,} {one if len(items) == 1 else many}"
 

@@ -267,13 +267,12 @@ def list_tokens(encoding: Encoding | str, first: int, last: int) -> TokenList:
         UnknownTokenError: None of the ids belongs to a token.
 
     Complexity:
-        Linear in the number of ids.
+        Linear in the vocabulary.
     """
     encoding = encoding_of(encoding)
     first, last = integer("first", first), integer("last", last)
-    ids = range(max(first, 0), min(last, encoding.max_token_value) + 1)
-    is_token = encoding._core_bpe.is_token  # noqa: SLF001 - of this library
-    tokens = {i: encoding.decode_single_token_bytes(i) for i in ids if is_token(i)}
+    ids = encoding._core_bpe.token_ids()  # noqa: SLF001 - of this library
+    tokens = {i: encoding.decode_single_token_bytes(i) for i in ids if first <= i <= last}
     if not tokens:
         raise UnknownTokenError(
             f"no token of {shortened(encoding.name)} has an id from {first} to {last}; "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bytemill.core import Encoding
     from bytemill.inspection.reachability import ModelFacts
 
-__all__ = ["VocabularyReport", "report"]
+__all__ = ["VocabularyReport", "holes_between", "report"]
 
 # Limits of what is printed; `to_dict` has everything.
 KINDS_SHOWN = 20

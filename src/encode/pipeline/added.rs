@@ -182,6 +182,11 @@ impl AddedTokens {
         self.ids.get(text).copied()
     }
 
+    /// The ids of tokens that are not special, in any order.
+    pub(in crate::encode) fn ids(&self) -> impl Iterator<Item = TokenId> {
+        self.texts.keys().copied()
+    }
+
     /// The largest id of a token that is not special, 0 if there are none.
     pub(in crate::encode) fn largest_id(&self) -> TokenId {
         self.ids.values().copied().max().unwrap_or(0)

@@ -147,6 +147,11 @@ impl FileDecoder {
         self.added.get(&id).map(Vec::as_slice)
     }
 
+    /// The ids of these tokens, in any order.
+    pub(in crate::encode) fn added_ids(&self) -> impl Iterator<Item = TokenId> {
+        self.added.keys().copied()
+    }
+
     /// The steps that the texts of tokens go through; `None` if the bytes of tokens are the bytes of the text.
     pub(in crate::encode) fn steps(&self) -> Option<TextSteps> {
         match &self.manner {

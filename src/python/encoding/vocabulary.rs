@@ -37,6 +37,11 @@ impl CoreBpe {
         id.is_ok_and(|id| self.encoder.token_bytes(id).is_some())
     }
 
+    /// Returns the ids of all tokens, in increasing order.
+    fn token_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        guarded(|| self.interned.list(py, &self.encoder.token_ids()))
+    }
+
     fn max_id(&self) -> TokenId {
         self.encoder.largest_id()
     }

@@ -63,6 +63,20 @@ def test_holes_and_bytes(tmp_path: Path) -> None:
     assert "bytes have no token" in found["bytes"].message
 
 
+def test_an_id_beyond_billions_of_holes(tmp_path: Path) -> None:
+    contents = contents_of("word-level")
+    highest = 4_000_000_000
+    contents["model"]["vocab"]["far"] = highest
+    path = written(tmp_path, contents)
+    found = {finding.kind: finding for finding in inspection.lint(path)}["holes"]
+    assert len(found.tokens) == 1 << 16
+    assert f"below the highest ID {highest}" in found.message
+    encoding = bytemill.Encoding.from_file(path)
+    listed = inspection.list_tokens(encoding, 1_000_000, highest + 9)
+    assert listed.tokens == {highest: b"far"}
+    assert list(encoding.vocab().items())[-1] == (highest, b"far")
+
+
 def test_unreachable_tokens(tmp_path: Path) -> None:
     ranks = {bytes([byte]): byte for byte in range(256)} | {b"abc": 256, b"a b": 257, b"ab": 258}
     encoding = bytemill.Encoding("x", pat_str=r"\w+|\W", mergeable_ranks=ranks, special_tokens={})
