@@ -129,6 +129,7 @@ impl Encoder {
             normalizer,
             denormalizer: denormalizer(model.denormalizer())?,
             keep_space: memory::collect(keep_space.map(|(id, _)| id)),
+            unknown: model.unknown(),
         };
         let encoder = Self::with_pipeline(vocabulary.into(), special_tokens, pipeline)?;
         Ok(Self {

@@ -25,6 +25,8 @@ pub struct SentencePiece {
     /// The tokens that keep a space which they begin with at the start of decoded text, in the order of ids: bytes, the
     /// unknown token, and pieces with a space that is no mark.
     pub(super) keep_space: Vec<TokenId>,
+    /// The unknown token, whose text in decoded text may be empty.
+    pub(super) unknown: Option<TokenId>,
 }
 
 impl fmt::Debug for SentencePiece {

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import bytemill
+from bytemill import inspection
 from bytemill.reference_sentencepiece import Kind
 from support import sentencepiece as real
 from support.texts import installation_files, multilingual, random_unicode
@@ -341,3 +342,16 @@ def test_synthetic_models(part: int, tmp_path: Path) -> None:
             assert_same_text(model, list(id_lists(model.parsed, seed, 30)))
         except Exception as error:
             raise AssertionError(f"the model of seed {seed}") from error
+
+
+def test_an_unknown_token_without_text() -> None:
+    parsed = real.parse(real.trained())
+    parsed.trainer_spec.unk_surface = ""
+    encoding = bytemill.Encoding.from_bytes(parsed.SerializeToString(), name="without text")
+    unknown = parsed.trainer_spec.unk_id
+    ids = encoding.encode("\uffff")
+    assert unknown in ids
+    assert encoding.decode_tokens_bytes([unknown]) == [b""]
+    assert encoding.vocab()[unknown] == b""
+    assert encoding.encode_batch_to_numpy([""], prepend=unknown).ids.tolist() == [unknown]
+    assert [token.id for token in inspection.show(encoding, "\uffff").tokens] == ids
