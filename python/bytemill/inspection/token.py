@@ -120,7 +120,8 @@ def sharing_characters(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     """
     text = b"".join(token.value for token in tokens).decode("utf-8", "surrogateescape")
     sizes = (len(found.group().encode("utf-8", "surrogateescape")) for found in CLUSTER.finditer(text))
-    ends = set(accumulate(sizes))
+    # Tokens of no bytes stand before the first character too, or alone.
+    ends = set(accumulate(sizes, initial=0))
     first = offset = 0
     for index, token in enumerate(tokens, start=1):
         offset += len(token.value)

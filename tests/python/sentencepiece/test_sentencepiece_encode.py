@@ -8,6 +8,7 @@ import os
 import pickle
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import pytest
 
 import bytemill
 from bytemill import inspection
+from bytemill.inspection.token import Token
 from bytemill.reference_sentencepiece import Kind
 from support import sentencepiece as real
 from support.texts import installation_files, multilingual, random_unicode
@@ -354,4 +356,8 @@ def test_an_unknown_token_without_text() -> None:
     assert encoding.decode_tokens_bytes([unknown]) == [b""]
     assert encoding.vocab()[unknown] == b""
     assert encoding.encode_batch_to_numpy([""], prepend=unknown).ids.tolist() == [unknown]
-    assert [token.id for token in inspection.show(encoding, "\uffff").tokens] == ids
+    view = inspection.show(encoding, "\uffff")
+    assert [token.id for token in view.tokens] == ids
+    alone = replace(view, tokens=(Token(unknown, b"", special=False),))
+    assert str(unknown) in alone.terminal(colour=False).splitlines()
+    assert f"id {unknown}:" in alone._repr_html_()
