@@ -15,7 +15,9 @@
 //! Nothing waits: a call that finds the cache in use encodes the text as if it were not there. Segments that nothing else
 //! stands behind and that were not used for the longest time are removed first.
 
-use std::hash::{BuildHasher, RandomState};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::Duration;
@@ -28,19 +30,20 @@ use super::{BYTES_PER_ID, Encoder, MIN_IDS, Passage};
 use crate::checkpoint;
 use crate::error::EncodeError;
 use crate::token::TokenId;
+use crate::util::hash::SeededState;
 use crate::util::memory::{self, Growable};
 
 /// The minimum size of a segment in bytes. Up to about as many bytes at the end of a text are encoded each time.
 const SEGMENT: usize = 1 << 13;
-
-/// Bytes of a segment that are hashed.
-const HASHED: usize = 64;
 
 /// The most encoders, with allowed special tokens, that have texts in the cache.
 const MAX_ROOTS: usize = 64;
 
 /// The place of a node among the children of another.
 type Branch = (u64, u64);
+
+/// When a node was used, and its number.
+type Age = (u64, u64);
 
 /// A segment in the tree.
 #[derive(Debug)]
@@ -73,7 +76,7 @@ struct Root {
 #[derive(Debug, Default)]
 struct Tree {
     roots: Vec<Root>,
-    /// By the number of their parent and the keyed hash of their start: as that is keyed, this map needs no keyed hash.
+    /// By the number of their parent and a keyed hash of their text: as that is keyed, this map needs no keyed hash.
     nodes: FxHashMap<Branch, Vec<Node>>,
     /// The branch of each node, and its parent's: the way up.
     branches: FxHashMap<u64, Branch>,
@@ -106,7 +109,6 @@ pub struct PrefixCache {
     min_text: usize,
     /// Bytes of a segment, at least.
     segment: usize,
-    keys: RandomState,
     /// Whether all hashes are the same, as tests have it.
     is_blind: bool,
     tree: Mutex<Tree>,
@@ -118,6 +120,10 @@ impl Node {
         let tables = size_of::<Self>() + 2 * size_of::<(u64, Branch)>() + size_of::<Segment>() + 64;
         segment.text.len() + size_of_val(&*segment.ids) + tables
     }
+
+    fn age(&self) -> Age {
+        (self.used, self.number)
+    }
 }
 
 impl PrefixCache {
@@ -127,7 +133,6 @@ impl PrefixCache {
             max_bytes,
             min_text,
             segment: SEGMENT,
-            keys: RandomState::new(),
             is_blind: false,
             tree: Mutex::default(),
         }
@@ -192,12 +197,13 @@ impl PrefixCache {
         }
     }
 
+    /// Returns the hash of the segment that a text is or begins with: of as many bytes as each has. With fewer, requests whose
+    /// instructions begin alike, but for the date in them, would all be children to compare.
     fn hash(&self, text: &str) -> u64 {
         if self.is_blind {
             return 0;
         }
-        let start = &text.as_bytes()[..text.len().min(HASHED)];
-        self.keys.hash_one(start)
+        SeededState.hash_one(&text.as_bytes()[..text.len().min(self.segment)])
     }
 
     /// Appends the ids of a text, as [`Encoder::encode`] does.
@@ -382,26 +388,26 @@ impl Tree {
     }
 
     /// Removes leaves, those that were not used for the longest time first, until an eighth of the limit is free.
+    ///
+    /// # Complexity
+    /// O(n log n) for n nodes.
     fn evict(&mut self, max_bytes: usize) {
         let goal = max_bytes - max_bytes / 8;
-        while self.stats.bytes > goal && !self.branches.is_empty() {
-            let nodes = self.nodes.values().flatten();
-            let leaves = nodes.filter(|node| node.children == 0);
-            let mut leaves: Vec<(u64, u64)> = leaves.map(|node| (node.used, node.number)).collect();
-            leaves.sort_unstable();
-            for (_, number) in leaves {
-                if self.stats.bytes <= goal {
-                    break;
-                }
-                self.remove(number);
-            }
+        let leaves = self.nodes.values().flatten();
+        let leaves = leaves.filter(|node| node.children == 0);
+        let leaves: Vec<_> = leaves.map(|leaf| Reverse(leaf.age())).collect();
+        let mut leaves = BinaryHeap::from(leaves);
+        while self.stats.bytes > goal
+            && let Some(Reverse((_, number))) = leaves.pop()
+        {
+            // In the room of the one that was removed.
+            leaves.extend(self.remove(number).map(Reverse));
         }
     }
 
-    fn remove(&mut self, number: u64) {
-        let Some(branch) = self.branches.remove(&number) else {
-            return;
-        };
+    /// Removes a leaf, and returns the age of its parent if that becomes one.
+    fn remove(&mut self, number: u64) -> Option<Age> {
+        let branch = self.branches.remove(&number)?;
         if let Some(children) = self.nodes.get_mut(&branch) {
             if let Some(place) = children.iter().position(|node| node.number == number) {
                 let removed = children.swap_remove(place);
@@ -411,8 +417,8 @@ impl Tree {
                 self.nodes.remove(&branch);
             }
         }
-        if let Some(parent) = self.node(branch.0) {
-            parent.children -= 1;
-        }
+        let parent = self.node(branch.0)?;
+        parent.children -= 1;
+        (parent.children == 0).then(|| parent.age())
     }
 }

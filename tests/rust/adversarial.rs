@@ -1,11 +1,13 @@
 //! Texts made to be slow or wrong: ids are correct, and time grows about linearly.
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytemill::builtin::Builtin;
 use bytemill::encode::Encoder;
-use bytemill::encode::special::SpecialTokens;
+use bytemill::encode::prefix_cache::PrefixCache;
+use bytemill::encode::special::{Allowed, SpecialTokens};
 use bytemill::error::EncodeError;
 use bytemill::merge;
 use bytemill::reference;
@@ -207,6 +209,44 @@ fn finding_special_tokens_grows_linearly() -> TestResult {
         })?;
     }
     Ok(())
+}
+
+fn o200k() -> Result<Arc<Encoder>, Box<dyn Error>> {
+    let vocabulary = Builtin::O200k.vocabulary()?;
+    let splitter = Splitter::new(O200K)?;
+    Ok(Encoder::new(vocabulary, SpecialTokens::default(), splitter).into())
+}
+
+/// Requests of the same instructions with a date in them, and of the same end.
+#[test]
+fn a_cache_of_texts_that_differ_in_the_middle_grows_linearly() -> TestResult {
+    let encoder = o200k()?;
+    let instructions = "Answer by what is said below. ".repeat(10);
+    let documents = "some words and more of them. ".repeat(30);
+    let prepare = |length: usize| "x".repeat(length);
+    assert_no_explosion("requests", 1_500, prepare, |text| {
+        let cache = PrefixCache::new(1 << 30, 0).with_segments_of(1_000);
+        for number in 0..text.len() {
+            let request = format!("{instructions}Today is {number:06}. {documents}");
+            cache.encode(&encoder, &request, &Allowed::Nothing, &mut Vec::new())?;
+        }
+        let stats = cache.stats().expect("it is free");
+        assert_eq!(stats.entries, text.len());
+        Ok(())
+    })
+}
+
+/// Each segment of a text can be removed only behind the one after it.
+#[test]
+fn removing_a_long_text_from_a_cache_grows_linearly() -> TestResult {
+    let encoder = o200k()?;
+    let prepare = |length: usize| "some words ".repeat(length / 11);
+    assert_no_explosion("segments", 80_000, prepare, |text| {
+        let cache = PrefixCache::new(1_000, 0).with_segments_of(16);
+        cache.encode(&encoder, text, &Allowed::Nothing, &mut Vec::new())?;
+        assert!(cache.stats().expect("it is free").bytes <= 1_000);
+        Ok(())
+    })
 }
 
 /// Tokens that share all prefixes, and one as long as a text: building and merging stay cheap.
