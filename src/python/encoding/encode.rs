@@ -437,8 +437,9 @@ impl CoreBpe {
         if !matches!(policy.disallowed, Disallowed::Nothing) {
             return false;
         }
+        // A subclass may count and slice something else than characters.
         let length = text
-            .cast::<PyString>()
+            .cast_exact::<PyString>()
             .map_or(0, |text| text.len().unwrap_or(0));
         self.encoder.exceeds(length, &policy.allowed, limit)
     }

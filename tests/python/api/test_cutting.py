@@ -101,6 +101,22 @@ def test_a_result_has_names_and_is_a_tuple() -> None:
     assert result == ("hello", 1, True)
 
 
+class Counting(str):
+    """A string that counts something else than its characters, as those with styles do."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return 1_000_000
+
+
+def test_the_characters_of_a_text_count() -> None:
+    encoding = bytemill.get_encoding("cl100k_base")
+    text = Counting("a few words")
+    assert encoding.count_till_limit(text, 3) == 3
+    assert encoding.truncate(text, 3) == ("a few words", 3, False)
+
+
 def test_empty_texts() -> None:
     encoding = bytemill.get_encoding("gpt2")
     assert encoding.truncate("", 0) == ("", 0, False)
