@@ -138,7 +138,8 @@ class Encoding:
         Warns:
             UserWarning: A special token is the beginning of another, or has the ID of a mergeable token.
         """
-        definition = Definition(name, pat_str, mergeable_ranks, special_tokens)
+        # Copies: the caller may go on with his own, for an encoding with more tokens.
+        definition = Definition(name, pat_str, {**mergeable_ranks}, {**special_tokens})
         if explicit_n_vocab and (
             len(mergeable_ranks) + len(special_tokens) != explicit_n_vocab
             or definition.max_id != explicit_n_vocab - 1
