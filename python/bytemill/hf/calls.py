@@ -284,13 +284,14 @@ def array_result(engine: Engine, call: Call) -> Result:
         ValueError: A row is longer than the padding, or texts cannot be truncated so.
     """
     columns = padded(engine, call.inputs, call.settings, columns=call.columns)
-    return Result(dict(columns), len(call.inputs), 1, lambda: encodings_of(engine, call))
+    sequences = engine.frames[call.settings.adds].sequences
+    return Result(dict(columns), len(call.inputs), sequences, lambda: encodings_of(engine, call))
 
 
 def plain_result(engine: Engine, call: Call) -> Result:
     """Returns what a call with a row for each text returns, without a layout of each."""
     settings = call.settings
-    before, after, type_id, _ = engine.frames[settings.adds]
+    before, after, type_id, _, sequences = engine.frames[settings.adds]
     texts = [parts[0] for (parts,) in call.inputs]
     rows = engine.rows(texts, finds_special=settings.finds_special)
     if settings.truncation is not None:
@@ -318,7 +319,7 @@ def plain_result(engine: Engine, call: Call) -> Result:
         "length": lambda: [max(count + extras, target) for count in counts],
     }
     made = {name: make() for name, make in columns.items() if name in call.columns}
-    return Result(made, len(rows), 1, lambda: encodings_of(engine, call))
+    return Result(made, len(rows), sequences, lambda: encodings_of(engine, call))
 
 
 def filled(rows: Iterable[list[int]], padding: Padding | None, pad: int, target: int) -> list[list[int]]:

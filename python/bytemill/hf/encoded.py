@@ -374,7 +374,7 @@ class Layout:
         if size <= max_length:
             return self
         if max_length == 0:
-            return Layout(others=(*self.others, self))
+            return Layout(others=(self,))
         first, *others = (Layout(self._between(*w)) for w in windows(size, max_length, stride, direction))
         return Layout(first.runs, {}, tuple(others))
 

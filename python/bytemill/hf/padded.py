@@ -105,7 +105,7 @@ def plain(
     Raises:
         ValueError: Same as `padded`.
     """
-    before, after, type_id, _ = engine.frames[settings.adds]
+    before, after, type_id, *_ = engine.frames[settings.adds]
     truncation, padding = settings.truncation, settings.padding
     room = None if truncation is None else room_of(truncation, len(before) + len(after))
     arrays: Arrays = engine.encoding._core_bpe.encode_padded(  # noqa: SLF001 - has no public name

@@ -243,22 +243,24 @@ class Frame(NamedTuple):
         type_id: The number of the sequence that the tokens of the text count as part of.
         is_simple: Whether all of these tokens count as special, and are as many as the post-processor says.
             Several that follow each other may take the tokens of the ones before for text.
+        sequences: The number of texts that the encoding says it has: some count the tokens around one too.
     """
 
     before: tuple[Extra, ...]
     after: tuple[Extra, ...]
     type_id: int
     is_simple: bool
+    sequences: int
 
 
 def frame_of(processor: Processor | None, *, adds: bool) -> Frame:
     """Returns what a post-processor puts around a text; `VocabularyError` if it does not take one."""
     text = Columns([-1], [""], [(0, 0)], [0])
-    runs = processed(processor, [Layout.of(text)], adds=adds).runs
+    layout = processed(processor, [Layout.of(text)], adds=adds)
     sides: tuple[list[Extra], list[Extra]] = ([], [])
     types = []
     is_simple = True
-    for run in runs:
+    for run in layout.runs:
         for token_id, token in zip(run.source.ids, run.source.tokens, strict=True):
             if token_id == -1:
                 types.append(run.type_id)
@@ -269,7 +271,7 @@ def frame_of(processor: Processor | None, *, adds: bool) -> Frame:
         raise VocabularyError(f"expected a post-processor to keep a text once, got it {len(types)} times")
     added = processor.added(is_pair=False) if processor is not None and adds else 0
     is_simple &= len(sides[0]) + len(sides[1]) == added
-    return Frame(tuple(sides[0]), tuple(sides[1]), types[0], is_simple)
+    return Frame(tuple(sides[0]), tuple(sides[1]), types[0], is_simple, len(layout.ranges) or 1)
 
 
 # --- Files ---

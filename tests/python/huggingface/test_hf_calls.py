@@ -146,6 +146,20 @@ def test_random_calls_of_rows(name: str) -> None:
     assert not engine.is_traced or name not in UNLIKE
 
 
+def test_tokens_around_a_text_may_count_as_texts() -> None:
+    backend = byte_level("template")
+    processors = tokenizers.processors
+    trims = processors.ByteLevel(trim_offsets=True)
+    backend.post_processor = processors.Sequence([backend.post_processor, trims])
+    theirs, ours = both(backend, pad_token="<pad>")
+    options: dict[str, Any]
+    for options in ({}, {"add_special_tokens": False}, {"padding": True, "return_tensors": "np"}):
+        for given in ("a b", ["a b", ""]):
+            expected = theirs(given, **options)
+            assert vars(expected)["_n_sequences"] > 1 or "add_special_tokens" in options
+            assert described(ours(given, **options), deep=True) == described(expected, deep=True)
+
+
 def test_calls_are_answered_here(monkeypatch: pytest.MonkeyPatch) -> None:
     theirs, ours = both(byte_level("sequence"), pad_token="<pad>")
     calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = [

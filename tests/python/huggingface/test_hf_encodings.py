@@ -279,6 +279,17 @@ def test_encodings_add_the_same_tokens(processor: str) -> None:
     assert ids.tolist() == theirs.encode("a b").ids
 
 
+def test_what_is_cut_down_to_nothing_keeps_its_parts() -> None:
+    encodings = [tokenizer.encode("Hello you, it is 123") for tokenizer in both("none")]
+    for most in (3, 0, 0):
+        for encoded in encodings:
+            encoded.truncate(most)
+        check(encodings[1], encodings[0])
+    (whole,) = encodings[1].overflowing
+    assert len(whole) == 3
+    assert len(whole.overflowing) > 1
+
+
 def test_what_cannot_be_truncated() -> None:
     ours = both()[1]
     ours.enable_truncation(5, strategy="only_second")
