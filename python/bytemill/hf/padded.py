@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bytemill._arguments import thread_count
+from bytemill._arguments import integer_type, thread_count
 from bytemill.hf.encoded import Encoded
 from bytemill.hf.pipeline import encoded, room_of
 from bytemill.special import NO_TOKENS
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, npt.NDArray[np.integer[Any]]]
 
-__all__ = ["COLUMNS", "DTYPES", "cuts_each_text", "is_plain", "padded", "plain"]
+__all__ = ["COLUMNS", "DTYPES", "check_dtype", "cuts_each_text", "is_plain", "padded", "plain"]
 
 # The arrays, by name, with the attributes of an encoding that they hold.
 COLUMNS = {
@@ -32,6 +32,18 @@ COLUMNS = {
 
 # What models take.
 DTYPES = ("int64", "int32", "uint32")
+
+
+def check_dtype(engine: Engine, settings: Settings, dtype: str) -> None:
+    """Raises `ValueError` if a type cannot hold all numbers of rows: the core does not look at them again."""
+    frame, padding = engine.frames[settings.adds], settings.padding
+    numbers = [engine.encoding.max_token_value, frame.type_id]
+    numbers += [
+        number for extra in (*frame.before, *frame.after) for number in (extra.token_id, extra.type_id)
+    ]
+    if padding is not None:
+        numbers += [padding.pad_id, padding.pad_type_id]
+    integer_type(dtype, max(numbers))
 
 
 def is_plain(engine: Engine, batch: Sequence[Sequence[Sequence[str]]], settings: Settings) -> bool:

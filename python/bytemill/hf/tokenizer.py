@@ -24,7 +24,7 @@ from bytemill.hf.arguments import (
 )
 from bytemill.hf.encoded import Encoded
 from bytemill.hf.engine import Engine
-from bytemill.hf.padded import COLUMNS, DTYPES, cuts_each_text, padded, plain
+from bytemill.hf.padded import COLUMNS, DTYPES, check_dtype, cuts_each_text, padded, plain
 from bytemill.hf.pipeline import Settings, completed, encoded
 from bytemill.io.atomic import write_atomically
 from bytemill.io.reading import located
@@ -223,7 +223,8 @@ class Tokenizer:
         Raises:
             TypeError: A text is not a string, or `padding` is neither a name nor a number.
             ValueError: A row is longer than the padding; `max_length` is too small, or not given where
-                the padding names it; the numbers of texts differ; `side` or `dtype` is unknown.
+                the padding names it; the numbers of texts differ; `side` or `dtype` is unknown, or `dtype`
+                cannot hold all token IDs.
 
         Complexity:
             That of encoding, and O(texts · length). Of a text that is truncated, little more is encoded than
@@ -242,6 +243,7 @@ class Tokenizer:
             fills = fills._replace(direction=side)
         settings = self._settings(is_pretokenized=False, add_special_tokens=add_special_tokens)
         settings = settings._replace(truncation=truncation, padding=fills.checked())
+        check_dtype(self._engine, settings, dtype)
         first = strings("texts", texts)
         columns = [name for name in COLUMNS if return_special_tokens_mask or name != "special_tokens_mask"]
         if pairs is None and cuts_each_text(self._engine, settings):

@@ -11,7 +11,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from bytemill import hf
-from support.tokenizer_files import added, bytes_file
+from support.tokenizer_files import added, bytes_file, file
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -188,6 +188,19 @@ def test_wrong_arguments(arguments: dict[str, Any], error: type[Exception], mess
     ours: Any = hf.Tokenizer.from_str(BERT)
     with pytest.raises(error, match=message):
         ours.encode_batch_padded(**({"texts": TEXTS} | arguments))
+
+
+def test_numbers_fit_the_type() -> None:
+    highest = 2**32 - 2
+    large = hf.Tokenizer.from_str(file({"a": highest, "b": 1}, pre_tokenizer={"type": "Whitespace"}))
+    assert large.encode_batch_padded(["a"])["input_ids"].tolist() == [[highest]]
+    small = hf.Tokenizer.from_str(file({"a": 0}))
+    for tokenizer, pad_id in ((large, 0), (small, 2**31)):
+        tokenizer.enable_padding(pad_id=pad_id)
+        for pairs in (None, ["a"]):
+            tokenizer.encode_batch_padded(["a"], pairs, dtype="uint32")
+            with pytest.raises(ValueError, match="dtype int32 cannot hold token IDs up to"):
+                tokenizer.encode_batch_padded(["a"], pairs, dtype="int32")
 
 
 def test_tensors_of_accelerated_tokenizers_are_arrays_of_the_core() -> None:
