@@ -36,6 +36,10 @@ impl Translation<'_> {
         if negated {
             self.take(1);
         }
+        // Oniguruma ignores case in the outermost class alone, where the other case of what is left out is in again.
+        if negated && depth > 0 && self.caseless() {
+            return Err(self.refused("a negated class in a class where case is ignored"));
+        }
         if self.rest.starts_with(']') {
             return Err(self.refused("a class that starts with `]`"));
         }
