@@ -197,7 +197,7 @@ def test_long_words_are_unknown() -> None:
 
 
 @pytest.mark.parametrize("make", [file, level])
-def test_without_an_unknown_token(make: Any) -> None:
+def test_without_an_unknown_token(make: Any, tmp_path: Any) -> None:
     contents = make(numbered(["a", "b"]))
     theirs = Tokenizer.from_str(contents)
     encoding = bytemill.Encoding.from_huggingface(theirs)
@@ -209,6 +209,14 @@ def test_without_an_unknown_token(make: Any) -> None:
         theirs.encode("a c")
     # Nothing of a failed call stays behind.
     assert encoding.encode("a b") == [0, 1]
+    # Writers try texts that have no tokens.
+    encoding.save(tmp_path / "words.bytemill")
+    encoding.save_huggingface(tmp_path)
+    for name in ("words.bytemill", "tokenizer.json"):
+        read = bytemill.Encoding.from_file(tmp_path / name)
+        assert read.encode("a b") == [0, 1]
+        with pytest.raises(ValueError, match="needs the unknown token"):
+            read.encode("a c")
 
 
 # --- The normalizer ---
