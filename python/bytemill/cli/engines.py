@@ -233,10 +233,13 @@ def separated(offsets: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]
 
 
 def guarded(library: str, call: Callable[[], Result]) -> Result:
-    """Calls another library, turning its panics, which are not `Exception`s, into `ValueError`."""
+    """Calls another library, turning its panics and errors without a class of their own into `ValueError`."""
     try:
         return call()
     except BaseException as error:
-        if type(error).__name__ != "PanicException":
-            raise
-        raise ValueError(f"{library} panics: {error}") from error
+        if type(error).__name__ == "PanicException":
+            raise ValueError(f"{library} panics: {error}") from error
+        # So `tokenizers` refuses a text that needs an unknown token where the vocabulary has none.
+        if type(error) is Exception:
+            raise ValueError(f"{library} refuses a text: {error}") from error
+        raise

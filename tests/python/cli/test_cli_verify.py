@@ -130,6 +130,15 @@ def test_panics_are_errors() -> None:
         engines.guarded("tiktoken", lambda: (_ for _ in ()).throw(KeyboardInterrupt))
 
 
+def test_texts_that_the_other_library_refuses_are_errors(tmp_path: Path) -> None:
+    model = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {"a": 0}}
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps({"version": "1.0", "added_tokens": [], "model": model}), encoding="utf-8")
+    called = run("verify", "--ledger", path)
+    assert called.code == 2
+    assert "error: tokenizers refuses a text: " in called.err
+
+
 def test_bench_reports(mine_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_text(TEXT, encoding="utf-8")
