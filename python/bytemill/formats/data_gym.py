@@ -53,7 +53,8 @@ BYTES_OF_TEXT = str.maketrans(
     | {character: chr(byte) for character, byte in BYTE_OF_CHARACTER.items()}
 )
 
-SPECIAL_TOKENS = {"<|endoftext|>", "<|startoftext|>"}
+END_OF_TEXT = "<|endoftext|>"
+SPECIAL_TOKENS = {END_OF_TEXT, "<|startoftext|>"}
 
 # Entries in brackets are special tokens. Without this rule, a file cut short would turn tokens into them.
 SPECIAL_TOKEN = re.compile(r"<.+>|\[.+\]", re.DOTALL)
@@ -166,11 +167,18 @@ def check_config(config: Value) -> None:
 
 
 def template_of(config: Value) -> Template | None:
-    """Returns the tokens around texts that a `tokenizer_config.json` says."""
-    token = config["bos_token"]
-    if not config["add_bos_token"].flag() or token.is_null:
-        return None
-    return Template((text_of(token),), ())
+    """Returns the tokens around texts that a `tokenizer_config.json` says; `None` for none."""
+
+    def added(name: str) -> tuple[str, ...]:
+        token = f"{name}_token"
+        if not config[f"add_{token}"].flag():
+            return ()
+        if token not in config.object():
+            return (END_OF_TEXT,)
+        return () if config[token].is_null else (text_of(config[token]),)
+
+    template = Template(added("bos"), added("eos"))
+    return template if any(template) else None
 
 
 def parse_ranks(contents: bytes, source: str) -> dict[bytes, int]:

@@ -235,6 +235,32 @@ def test_gpt2_files_with_the_configuration_of_transformers(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
+    ("config", "prefix", "suffix"),
+    [
+        ({"add_bos_token": True, "bos_token": EOT}, [EOT], []),
+        ({"add_bos_token": True}, [EOT], []),
+        ({"add_bos_token": True, "bos_token": None}, [], []),
+        ({"add_eos_token": True, "eos_token": EOT}, [], [EOT]),
+        ({"add_bos_token": True, "add_eos_token": True}, [EOT], [EOT]),
+        ({"add_bos_token": False, "bos_token": EOT}, [], []),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*adds")
+def test_gpt2_files_say_which_tokens_are_added(
+    config: dict[str, Any], prefix: list[str], suffix: list[str], tmp_path: Path
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    toy("gpt2").save_gpt2(tmp_path, file_names=("merges.txt", "vocab.json"))
+    write_json(tmp_path / "tokenizer_config.json", {"tokenizer_class": "GPT2Tokenizer"} | config)
+    encoding = Encoding.from_file(tmp_path)
+    ids, _ = encoding.encode_batch_to_numpy(["a b"], add_special_tokens=True)
+    expected = [[encoding.encode_single_token(token) for token in part] for part in (prefix, suffix)]
+    assert ids.tolist() == [*expected[0], *encoding.encode("a b"), *expected[1]]
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    assert theirs("a b")["input_ids"] == ids.tolist()
+
+
+@pytest.mark.parametrize(
     ("name", "contents", "reason"),
     [
         (
