@@ -38,6 +38,9 @@ SPECIAL = {
     "mask_token": "[MASK]",
 }
 
+# Those that no text needs.
+OPTIONAL = {"pad_token", "mask_token"}
+
 # The classes of tokenizers that read the file in this way, without `Tokenizer` or `TokenizerFast` at the end.
 CLASSES = ["Bert", "ConvBert", "DistilBert", "Electra", "LayoutLM", "MobileBert", "RetriBert", "SqueezeBert"]
 
@@ -64,7 +67,7 @@ def tokenizer_of(
             names a token that is not supported, or it is missing and the vocabulary has upper-case words.
     """
     config = beside.config
-    special = SPECIAL if config is None else {name: named(config, name) for name in SPECIAL}
+    special = SPECIAL if config is None else named(config)
     if config is not None:
         check_class(config, CLASSES)
     elif word := upper_case_word(ids):
@@ -134,9 +137,18 @@ def upper_case_word(tokens: Iterable[str]) -> str | None:
     return next((token for token in tokens if token != token.lower() and not token.startswith("[")), None)
 
 
-def named(config: Value, name: str) -> str:
-    """Returns a special token by its name in the configuration."""
-    return SPECIAL[name] if config[name].is_null else text_of(config[name])
+def named(config: Value) -> dict[str, str]:
+    """Returns the special tokens by their names in the configuration, without those that are null there."""
+    special = {}
+    for name, usual in SPECIAL.items():
+        token = config[name]
+        if not token.is_null:
+            special[name] = text_of(token)
+        elif name not in config.object():
+            special[name] = usual
+        elif name not in OPTIONAL:
+            token.refuse("expected a token, which each text or an unknown word needs")
+    return special
 
 
 def flag(config: Value | None, name: str, *, default: bool | None) -> bool | None:

@@ -62,6 +62,7 @@ def written(folder: Path, tokens: list[str], config: dict[str, Any] | None, end:
             {"tokenizer_class": "BertTokenizer", "tokenize_chinese_chars": False, "do_lower_case": True},
         ),
         ([*TOKENS, "the"], {"tokenizer_class": "DistilBertTokenizer"}),
+        (TOKENS, {"tokenizer_class": "BertTokenizer", "mask_token": None, "pad_token": None}),
     ],
 )
 def test_ids_are_those_of_transformers(tokens: list[str], config: dict[str, Any], tmp_path: Path) -> None:
@@ -91,6 +92,7 @@ def test_without_a_configuration(tmp_path: Path) -> None:
         (TOKENS, {"sep_token": {"content": "</s>"}}, "expected a line </s>"),
         (TOKENS, {"tokenizer_class": "MPNetTokenizer"}, "tokenizer_class: expected a tokenizer of Bert, "),
         (TOKENS, {"do_lower_case": "no"}, "do_lower_case: expected"),
+        (TOKENS, {"unk_token": None}, "unk_token: expected a token"),
         (
             TOKENS,
             {"mask_token": {"content": "[MASK]", "lstrip": True}},
