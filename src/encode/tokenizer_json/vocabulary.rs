@@ -399,7 +399,7 @@ fn is_cut_exactly(
     let Alphabet::Characters(table) = alphabet else {
         return false;
     };
-    let spelling: Vec<TokenId> = match (&unknown.byte_tokens, unknown.token) {
+    let mut spelling: Vec<TokenId> = match (&unknown.byte_tokens, unknown.token) {
         (Some(byte_tokens), _) => {
             let is_spelt = |byte: usize| byte_tokens[byte] != NO_TOKEN;
             let ascii = (0..0x80_u8)
@@ -416,19 +416,10 @@ fn is_cut_exactly(
         (None, Some(token)) => vec![token],
         (None, None) => return false,
     };
-    let mut spells = vec![
-        false;
-        1 + spelling
-            .iter()
-            .copied()
-            .filter(|&id| id != NO_TOKEN)
-            .max()
-            .unwrap_or(0) as usize
-    ];
-    for id in spelling.into_iter().filter(|&id| id != NO_TOKEN) {
-        spells[id as usize] = true;
-    }
-    let spells = |id: TokenId| spells.get(id as usize) == Some(&true);
+    // Not a table of all ids: a short file may have the largest.
+    spelling.retain(|&id| id != NO_TOKEN);
+    spelling.sort_unstable();
+    let spells = |id: TokenId| spelling.binary_search(&id).is_ok();
     // What spells a character takes part in no merge.
     !merges
         .iter()

@@ -66,6 +66,29 @@ def test_absurd_requests() -> None:
     assert printed.count("no memory") == len(REQUESTS)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is not limited like this elsewhere")
+def test_the_largest_id_takes_no_more_than_others() -> None:
+    run(
+        """
+        import json, resource
+        import bytemill
+
+        largest = 2**32 - 2
+        tokens = {"a": 0, "b": 1, "ab": 2}
+        characters = {"type": "BPE", "unk_token": "?", "vocab": {**tokens, "?": largest}, "merges": ["a b"]}
+        words = {"type": "WordLevel", "unk_token": "?", "vocab": {**tokens, "?": largest}}
+        taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        limit = taken + (600 << 20)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        for model in (characters, words):
+            contents = json.dumps({"added_tokens": [], "model": model}).encode()
+            encoding = bytemill.Encoding.from_bytes(contents)
+            assert encoding.encode("ab") == [2]
+            assert set(encoding.encode("cc")) == {largest}
+        """
+    )
+
+
 @pytest.mark.parametrize("argument", ["pad_vocab_to=2**40", "pad_vocab_to=2**31"])
 def test_absurd_padding(argument: str) -> None:
     run(
