@@ -131,7 +131,9 @@ impl Shape {
         let lengths = texts.clone().map(|ids| ids.len() + extras);
         let longest = lengths.clone().max().unwrap_or(0);
         let length = self.length.unwrap_or(longest);
-        let length = length.next_multiple_of(self.multiple);
+        // There is no room for the largest length either.
+        let length = length.checked_next_multiple_of(self.multiple);
+        let length = length.unwrap_or(usize::MAX);
         if longest > length {
             let row = lengths.clone().position(|tokens| tokens == longest);
             return Err(PadError::TooLong {

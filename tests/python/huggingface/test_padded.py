@@ -176,6 +176,7 @@ def test_long_texts_are_cut_at_their_own_tokens() -> None:
         ({"padding": -1}, OverflowError, "length must be from 0"),
         ({"side": "top"}, ValueError, "direction must be one of right, left"),
         ({"dtype": "float32"}, ValueError, "dtype must be one of int64, int32, uint32"),
+        ({"padding": 2**64 - 1, "pad_to_multiple_of": 8}, MemoryError, "there is no room"),
         ({"max_length": 1}, ValueError, "expected a max_length of at least 2"),
         ({"max_length": "7"}, TypeError, "max_length must be an integer"),
         ({"pairs": ["a"]}, ValueError, "expected as many pairs as texts, 6, got 1"),
