@@ -138,7 +138,7 @@ class Encoding:
         Warns:
             UserWarning: A special token is the beginning of another, or has the ID of a mergeable token.
         """
-        # Copies: the caller may go on with his own, for an encoding with more tokens.
+        # Copies: the caller may change theirs, for an encoding with more tokens.
         definition = Definition(name, pat_str, {**mergeable_ranks}, {**special_tokens})
         if explicit_n_vocab and (
             len(mergeable_ranks) + len(special_tokens) != explicit_n_vocab
