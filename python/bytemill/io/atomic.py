@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from typing_extensions import Buffer
 
@@ -158,12 +158,12 @@ def named(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def write_all(
-    files: Mapping[str | os.PathLike[str], bytes], check: Callable[..., None] | None = None
+    files: Sequence[tuple[str | os.PathLike[str], bytes]], check: Callable[..., None] | None = None
 ) -> None:
     """Writes files under temporary names, and renames none before all are written and checked.
 
     Args:
-        files: The contents of each file.
+        files: The name and the contents of each file.
         check: If given, called with the contents of each file as read back; raises if they are not right.
 
     Raises:
@@ -171,11 +171,11 @@ def write_all(
         OSError: A file cannot be written. Then, and if `check` raises, no file has changed and none is left
             behind.
     """
-    if len({os.path.realpath(path) for path in files}) < len(files):
-        raise ValueError(f"expected different files, got {', '.join([repr(str(path)) for path in files])}")
+    if len({os.path.realpath(path) for path, _ in files}) < len(files):
+        raise ValueError(f"expected different files, got {', '.join([repr(str(path)) for path, _ in files])}")
     with ExitStack() as stack:
-        temporaries = [stack.enter_context(replacing(path)) for path in files]
-        for temporary, contents in zip(temporaries, files.values(), strict=True):
+        temporaries = [stack.enter_context(replacing(path)) for path, _ in files]
+        for temporary, (_, contents) in zip(temporaries, files, strict=True):
             with create(temporary) as file:
                 file.write(contents)
         if check is not None:
@@ -192,7 +192,7 @@ def write_atomically(path: str | os.PathLike[str], contents: bytes) -> None:
     Raises:
         OSError: The file cannot be written; nothing is left behind.
     """
-    write_all({path: contents})
+    write_all([(path, contents)])
 
 
 def write_durably(path: str | os.PathLike[str], contents: bytes) -> None:

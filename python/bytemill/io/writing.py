@@ -30,7 +30,7 @@ from bytemill.io.atomic import write_all
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from bytemill._backend import CoreBPE
     from bytemill.definition import Definition
@@ -85,7 +85,7 @@ def write_native(
             definition, lambda text: core.encode(text, None), loaded.whole, loaded.core, has_template=True
         )
 
-    store({path: contents}, check, dry_run=dry_run)
+    store([(path, contents)], check, dry_run=dry_run)
 
 
 def write_tiktoken(
@@ -98,7 +98,7 @@ def write_tiktoken(
         ranks = tiktoken_ranks.parse_ranks(read, str(path))
         check_definition(definition, encode, definition._replace(ranks=ranks))
 
-    store({path: tiktoken_ranks.format_ranks(definition.ranks)}, check, dry_run=dry_run)
+    store([(path, tiktoken_ranks.format_ranks(definition.ranks))], check, dry_run=dry_run)
 
 
 def write_huggingface(
@@ -134,7 +134,7 @@ def write_huggingface(
             check_with_tokenizers(definition, encode, read, around)
 
     config_path = folder / "tokenizer_config.json"
-    store({path: tokenizer, config_path: config}, check, folder=folder, dry_run=dry_run)
+    store([(path, tokenizer), (config_path, config)], check, folder=folder, dry_run=dry_run)
 
 
 def write_gpt2(
@@ -157,7 +157,7 @@ def write_gpt2(
         check_definition(definition, encode, read)
 
     merges_path, encoder_path = folder / merges_name, folder / encoder_name
-    store({merges_path: merges, encoder_path: encoder}, check, folder=folder, dry_run=dry_run)
+    store([(merges_path, merges), (encoder_path, encoder)], check, folder=folder, dry_run=dry_run)
 
 
 def write_minbpe(
@@ -174,7 +174,8 @@ def write_minbpe(
 
     vocabulary = minbpe_model.format_vocab(definition.vocab(), model.merges)
     vocabulary_path = Path(f"{Path(prefix)}.vocab")
-    store({path: minbpe_model.format_model(model), vocabulary_path: vocabulary}, check, dry_run=dry_run)
+    files = [(path, minbpe_model.format_model(model)), (vocabulary_path, vocabulary)]
+    store(files, check, dry_run=dry_run)
 
 
 def write_sentencepiece(
@@ -192,9 +193,9 @@ def write_sentencepiece(
         check_special_tokens(definition, parsed)
         check_definition(definition, encode, parsed)
 
-    files = {path: definition.model}
+    files = [(path, definition.model)]
     if vocab is not None:
-        files[vocab] = sentencepiece_model.format_vocab(definition.model)
+        files.append((vocab, sentencepiece_model.format_vocab(definition.model)))
     store(files, check)
 
 
@@ -210,7 +211,7 @@ def check_special_tokens(definition: Definition, read: Definition) -> None:
 
 
 def store(
-    files: Mapping[str | os.PathLike[str], bytes],
+    files: Sequence[tuple[str | os.PathLike[str], bytes]],
     check: Callable[..., None],
     *,
     folder: Path | None = None,
@@ -219,13 +220,13 @@ def store(
     """Writes files as `write_all` does, or only checks their contents.
 
     Args:
-        files: The contents of each file.
+        files: The name and the contents of each file.
         check: Same as for `write_all`.
         folder: Where they are, made if it does not exist; `None` if it must exist.
         dry_run: As above.
     """
     if dry_run:
-        check(*files.values())
+        check(*[contents for _, contents in files])
         return
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)

@@ -120,7 +120,7 @@ class Tokenizer:
         """
         model = format_model(Model(self.pattern, self.special_tokens, self.merges))
         prefix, vocab = os.fspath(file_prefix), format_vocab(self.vocab, self.merges)
-        write_all({f"{prefix}.model": model, f"{prefix}.vocab": vocab})
+        write_all([(f"{prefix}.model", model), (f"{prefix}.vocab", vocab)])
 
     def load(self, model_file: str | os.PathLike[str]) -> None:
         """Reads a `.model` file.

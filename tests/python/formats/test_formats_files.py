@@ -947,6 +947,10 @@ def test_two_files_are_not_written_to_one(tmp_path: Path, monkeypatch: pytest.Mo
     model = bytemill.train(["the lowest of the low"] * 9, 30, kind="sentencepiece")
     with pytest.raises(ValueError, match="expected different files"):
         model.save_sentencepiece("one.model", vocab=tmp_path / "one.model")
+    with pytest.raises(ValueError, match="expected different files"):
+        model.save_sentencepiece("one.model", vocab="one.model")
+    with pytest.raises(ValueError, match="expected different files"):
+        bytemill.get_encoding("gpt2").save_gpt2(".", file_names=("one", "one"))
     assert list(tmp_path.iterdir()) == []
 
 
