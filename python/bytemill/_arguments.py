@@ -251,7 +251,7 @@ def bytes_of(name: str, data: Buffer) -> bytes:
     """Returns the bytes of the buffer in the argument called `name`.
 
     Raises:
-        TypeError: It is no buffer, or one of larger items, such as of numbers, whose bytes nobody means.
+        TypeError: It is no buffer, or its items are larger than a byte, as those of an array of integers.
     """
     with memoryview(data) as view:
         if view.itemsize != 1:

@@ -51,7 +51,7 @@ def resolve(
             treated as the collection of its characters.
 
     Returns:
-        (allowed, disallowed), each a set that nobody changes, or `None` for all special tokens. The two may
+        (allowed, disallowed), each a set that does not change, or `None` for all special tokens. The two may
         overlap: a token that is allowed and explicitly disallowed is an error when met.
 
     Raises:
