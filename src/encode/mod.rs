@@ -467,7 +467,7 @@ impl Encoder {
             .or_else(|| self.file_decoder()?.added(id))
             .or_else(|| self.special_tokens.text(id).map(str::as_bytes))
             .or_else(|| Some(self.added()?.text(id)?.as_bytes()))
-            // A tokenizer.json may have a token of no bytes, as Whisper's has; of a model, the unknown may be one.
+            // Tokens of no bytes: one in Whisper's tokenizer.json, or the unknown token of a SentencePiece model.
             .or_else(|| {
                 let unknown = self.sentencepiece().and_then(|model| model.unknown);
                 ordinary.filter(|_| self.file_decoder().is_some() || unknown == Some(id))

@@ -131,7 +131,7 @@ impl Shape {
         let lengths = texts.clone().map(|ids| ids.len() + extras);
         let longest = lengths.clone().max().unwrap_or(0);
         let length = self.length.unwrap_or(longest);
-        // There is no room for the largest length either.
+        // A length that overflows becomes the largest, for which allocating memory fails.
         let length = length.checked_next_multiple_of(self.multiple);
         let length = length.unwrap_or(usize::MAX);
         if longest > length {

@@ -63,7 +63,7 @@ impl Default for Flags {
 /// Of symbols that begin with each other, how many are found: SentencePiece looks at no more.
 const MOST_NESTED: usize = 64;
 
-/// Returns whether each of some user-defined symbols is found anywhere: not if it begins with too many others.
+/// Returns whether each of some user-defined symbols is found in texts: not if it is empty or begins with too many others.
 ///
 /// # Complexity
 /// O(n log n) comparisons for n symbols.
@@ -80,8 +80,10 @@ pub fn are_found(symbols: &[&[u8]]) -> Vec<bool> {
         {
             beginnings.pop();
         }
-        found[at] = beginnings.len() < MOST_NESTED;
-        beginnings.push(symbols[at]);
+        found[at] = !symbols[at].is_empty() && beginnings.len() < MOST_NESTED;
+        if !symbols[at].is_empty() {
+            beginnings.push(symbols[at]);
+        }
     }
     found
 }
@@ -111,13 +113,8 @@ impl Normalizer {
         };
         let symbols: Vec<&[u8]> = user_defined
             .iter()
-            .copied()
-            .filter(|symbol| !symbol.is_empty())
-            .collect();
-        let symbols: Vec<&[u8]> = are_found(&symbols)
-            .into_iter()
-            .zip(symbols)
-            .filter_map(|(is_found, symbol)| is_found.then_some(symbol))
+            .zip(are_found(user_defined))
+            .filter_map(|(symbol, is_found)| is_found.then_some(*symbol))
             .collect();
         let starts = Starts::new(charsmap.as_ref(), &symbols, flags.escape_whitespaces);
         let is_identity = charsmap.is_none()
@@ -386,9 +383,9 @@ mod tests {
     fn symbols_that_begin_with_64_others_are_not_found() {
         let long = [b'x'; 66];
         let mut symbols: Vec<&[u8]> = (1..=66).rev().map(|length| &long[..length]).collect();
-        symbols.extend([b"y".as_slice(), b"x", b"xy"]);
+        symbols.extend([b"y".as_slice(), b"x", b"xy", b""]);
         let expected = (1..=66).rev().map(|length| length <= 64);
-        let expected: Vec<bool> = expected.chain([true; 3]).collect();
+        let expected: Vec<bool> = expected.chain([true, true, true, false]).collect();
         assert_eq!(are_found(&symbols), expected);
     }
 

@@ -437,7 +437,7 @@ impl CoreBpe {
         if !matches!(policy.disallowed, Disallowed::Nothing) {
             return false;
         }
-        // A subclass may count and slice something else than characters.
+        // `len` of a subclass may differ from its number of characters.
         let length = text
             .cast_exact::<PyString>()
             .map_or(0, |text| text.len().unwrap_or(0));

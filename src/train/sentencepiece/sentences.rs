@@ -328,9 +328,7 @@ fn searcher(strings: &[String]) -> Result<Option<AhoCorasick>, SentenceError> {
     let strings = strings
         .iter()
         .zip(are_found(&bytes))
-        .filter(|(text, is_found)| {
-            *is_found && !text.is_empty() && !text.contains(char::from(INNER_MARK))
-        });
+        .filter(|(text, is_found)| *is_found && !text.contains(char::from(INNER_MARK)));
     let strings: Vec<String> = strings.map(|(text, _)| inner(text)).collect();
     if strings.is_empty() {
         return Ok(None);
