@@ -50,9 +50,9 @@ from bytemill.special import (
     AllowedSpecial,
     DisallowedSpecial,
     Tokens,
+    kept,
     raise_disallowed,
     resolve_for_core,
-    unresolved,
 )
 
 if TYPE_CHECKING:
@@ -528,7 +528,7 @@ class Encoding:
             That of `encode` for each text, divided by the threads. Memory for the texts of a batch and twice
             their IDs.
         """
-        allowed, disallowed = self._resolve(allowed_special, disallowed_special)
+        allowed, disallowed = self._resolve(*kept(allowed_special, disallowed_special))
         threads = thread_count(num_threads)
         source = iter(several("texts", texts))
         batch_size = integer("batch_size", batch_size)
@@ -675,12 +675,15 @@ class Encoding:
         """
         import numpy as np
 
-        allowed, disallowed = self._resolve(allowed_special, disallowed_special)
-        threads = thread_count(num_threads)
-        core = self._core_bpe
+        allowed, disallowed = kept(allowed_special, disallowed_special)
+        options: dict[str, Any] = {
+            "allowed_special": allowed,
+            "disallowed_special": disallowed,
+            "num_threads": num_threads,
+        }
         counts = np.zeros(self.n_vocab, dtype=np.int64)
         for batch in batches(several("texts", texts), TEXTS_AT_ONCE):
-            ids, _ = core.encode_batch_to_numpy(batch, allowed, disallowed, [], [], "uint32", threads)
+            ids = self.encode_batch_to_numpy(batch, **options).ids
             counts += np.bincount(ids, minlength=len(counts))
         return counts
 
@@ -740,8 +743,8 @@ class Encoding:
         Complexity:
             That of `encode` for the text.
         """
-        special = self._resolve(allowed_special, disallowed_special)
-        session = Session(self._core_bpe.session(*special), self, unresolved(*special))
+        special = kept(allowed_special, disallowed_special)
+        session = Session(self._core_bpe.session(*self._resolve(*special)), self, special)
         session.append(text)
         return session
 

@@ -7,7 +7,7 @@ whitespace.
 
 from __future__ import annotations
 
-import io
+import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -15,6 +15,7 @@ from bytemill.definition import ID_LIMIT, Definition, tokens_by_id
 from bytemill.errors import PatternError, VocabularyError
 from bytemill.formats.dialects import check_python
 from bytemill.formats.json_file import MOST_PATTERN_BYTES, brief
+from bytemill.formats.lines import text_lines
 from bytemill.formats.merge_list import check_merges, indices_of, merges_of
 from bytemill.patterns import WHOLE_TEXT_PATTERN
 
@@ -37,6 +38,10 @@ __all__ = [
 Pair: TypeAlias = tuple[int, int]
 
 VERSION = "minbpe v1"
+
+# What ends a line of a file that Python reads as text: fewer characters than for `str.splitlines`.
+LINE_BREAK = re.compile(r"\r\n?|\n")
+
 BYTES = 256
 
 # Bytes that all tokens of a file may have together, beside as many as the file has: a merge can double the
@@ -60,7 +65,7 @@ class Model(NamedTuple):
 
 def format_model(model: Model) -> bytes:
     """Returns the contents of a `.model` file; `ValueError` if it cannot hold the model."""
-    if model.pattern != model.pattern.strip() or len(lines_of(model.pattern)) > 1:
+    if model.pattern != model.pattern.strip() or LINE_BREAK.search(model.pattern):
         raise ValueError(
             f"the pattern {model.pattern!r} cannot be written: expected one line without blanks at its ends"
         )
@@ -82,7 +87,7 @@ def parse_model(contents: bytes, source: str) -> Model:
     model = Model("", {}, {})
     special = 0
     try:
-        lines = lines_of(contents.decode())
+        lines = [*text_lines(LINE_BREAK.sub("\n", contents.decode()))]
     except UnicodeDecodeError as error:
         raise VocabularyError(f"Error parsing {source}: expected text in UTF-8: {error}") from error
     for number, line in enumerate([*lines, *[""] * (3 - len(lines))], start=1):
@@ -109,11 +114,6 @@ def parse_model(contents: bytes, source: str) -> Model:
         )
     check_lengths(model, MOST_TOKEN_BYTES + len(contents), source)
     return model
-
-
-def lines_of(text: str) -> list[str]:
-    """Returns the lines of a text as files have them, which end at fewer characters than `splitlines`."""
-    return io.StringIO(text, newline=None).read().removesuffix("\n").split("\n")
 
 
 def check_lengths(model: Model, most: int, source: str) -> None:

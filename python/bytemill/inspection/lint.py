@@ -20,7 +20,7 @@ from bytemill.patterns import LLAMA3_PATTERN
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Sized
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["Finding", "lint"]
 
@@ -113,7 +113,7 @@ def of_file(contents: dict[str, Any]) -> Iterator[Finding]:
     if repeated:
         yield Finding(
             "duplicates",
-            f"{counted(repeated, 'token has', 'tokens have')} two IDs, or shares one with another: "
+            f"{counted(len(repeated), 'token has', 'tokens have')} two IDs, or shares one with another: "
             + named(repeated),
             tuple(sorted({ids[text] for text in repeated})),
         )
@@ -128,8 +128,8 @@ def of_file(contents: dict[str, Any]) -> Iterator[Finding]:
     if plain:
         yield Finding(
             "flags",
-            f"{counted(plain, 'added token looks', 'added tokens look')} special and is not marked so: any "
-            "text can contain it, and decoding without special tokens keeps it: "
+            f"{counted(len(plain), 'added token looks', 'added tokens look')} special and is not marked so: "
+            "any text can contain it, and decoding without special tokens keeps it: "
             + named(token["content"] for token in plain),
             tuple(sorted(token["id"] for token in plain)),
         )
@@ -142,8 +142,8 @@ def of_file(contents: dict[str, Any]) -> Iterator[Finding]:
     if others:
         yield Finding(
             "numbers",
-            f"{counted(others, 'added token gets', 'added tokens get')} another ID than the file says, as "
-            "tokenizers numbers those that the model lacks from its size on: "
+            f"{counted(len(others), 'added token gets', 'added tokens get')} another ID than the file says, "
+            "as tokenizers numbers those that the model lacks from its size on: "
             + named(token["content"] for token in others),
             tuple(sorted(token["id"] for token in others)),
         )
@@ -152,12 +152,11 @@ def of_file(contents: dict[str, Any]) -> Iterator[Finding]:
 def of_encoding(encoding: Encoding, *, has_bytes: bool) -> Iterator[Finding]:
     """Yields what the tokens of an encoding say."""
     vocabulary = encoding.vocab()
-    holes = [range(first, last + 1) for first, last in holes_between(set(vocabulary), encoding.n_vocab)]
+    holes = [range(first, last + 1) for first, last in holes_between(vocabulary, encoding.n_vocab)]
     if holes:
-        missing_ids = range(sum(map(len, holes)))
         yield Finding(
             "holes",
-            f"{counted(missing_ids, 'ID has', 'IDs have')} no token, below the highest ID "
+            f"{counted(sum(map(len, holes)), 'ID has', 'IDs have')} no token, below the highest ID "
             f"{encoding.n_vocab - 1}: a model that produces one cannot be decoded",
             tuple(islice(chain.from_iterable(holes), MOST_HOLES)),
         )
@@ -169,8 +168,8 @@ def of_encoding(encoding: Encoding, *, has_bytes: bool) -> Iterator[Finding]:
         shown = ", ".join(f"0x{byte:02X}" for byte in missing[:SHOWN])
         yield Finding(
             "bytes",
-            f"{counted(missing, 'byte has', 'bytes have')} no token, so that some texts cannot be encoded, "
-            f"or not be decoded again: {shown}" + ", …" * (len(missing) > SHOWN),
+            f"{counted(len(missing), 'byte has', 'bytes have')} no token, so that some texts cannot be "
+            f"encoded, or not be decoded again: {shown}" + ", …" * (len(missing) > SHOWN),
         )
     model = encoding.definition.model
     try:
@@ -184,7 +183,7 @@ def of_encoding(encoding: Encoding, *, has_bytes: bool) -> Iterator[Finding]:
         texts = (visible(vocabulary[token]) for token in tokens)
         yield Finding(
             "unreachable",
-            f"{counted(tokens, 'token', 'tokens')} that no text becomes: {named(texts)}",
+            f"{counted(len(tokens), 'token', 'tokens')} that no text becomes: {named(texts)}",
             tuple(tokens),
         )
 
@@ -209,9 +208,9 @@ def patterns_of(component: dict[str, Any] | None) -> Iterator[str]:
         yield pattern["Regex"]
 
 
-def counted(items: Sized, one: str, many: str) -> str:
-    """Returns the number of items with a word for it."""
-    return f"{len(items):,} {one if len(items) == 1 else many}"
+def counted(count: int, one: str, many: str) -> str:
+    """Returns a number of items with a word for it."""
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def named(texts: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ from bytemill.inspection.token_report import kinds_of
 from bytemill.patterns import PATTERNS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from bytemill.core import Encoding
     from bytemill.inspection.reachability import ModelFacts
@@ -227,7 +227,7 @@ def report(encoding: Encoding | str) -> VocabularyReport:
         n_vocab=encoding.n_vocab,
         mergeable_tokens=len(by_id),
         special_tokens=dict(sorted(special_tokens.items(), key=lambda item: item[1])),
-        holes=holes_between(set(encoding.vocab()), encoding.n_vocab),
+        holes=holes_between(encoding.vocab(), encoding.n_vocab),
         lengths=dict(sorted(Counter(map(len, by_id.values())).items())),
         longest=longest,
         kinds=dict(Counter(kinds_of(by_id.values())).most_common()),
@@ -247,7 +247,7 @@ def fact(name: str, figure: str, items: Sequence[str] = ()) -> list[tuple[str, s
     return [(name, figure), *(("", line.replace(NO_BREAK_SPACE, " ")) for line in wrapped)]
 
 
-def holes_between(ids: set[int], n_vocab: int) -> list[tuple[int, int]]:
+def holes_between(ids: Collection[int], n_vocab: int) -> list[tuple[int, int]]:
     """Returns the ranges of numbers below `n_vocab` that are not ids, as their first and last."""
     bounds = [-1, *sorted(ids), n_vocab]
     return [(before + 1, after - 1) for before, after in pairwise(bounds) if after > before + 1]

@@ -19,7 +19,7 @@ from bytemill.io.piece_table import most_open
 from bytemill.io.uris import is_uri, without_scheme
 from bytemill.jobs.tokenizing import EncodingValue, check_encoding
 from bytemill.shards.manifest import Provenance
-from bytemill.special import NO_TOKENS, unresolved
+from bytemill.special import NO_TOKENS, kept
 from bytemill.training.counts import PieceCounts
 
 if TYPE_CHECKING:
@@ -146,8 +146,7 @@ class ColumnEncoder:
         if add_special_tokens:
             prefix, suffix = encoding._template_ids()  # noqa: SLF001 - of this package
             self._before, self._after = self._before + prefix, suffix + self._after
-        special = encoding._resolve(allowed_special, disallowed_special)  # noqa: SLF001 - of this package
-        self._allowed, self._disallowed = unresolved(*special)
+        self._allowed, self._disallowed = kept(allowed_special, disallowed_special)
         # Wrong values are errors here, before any task runs.
         encoding.encode("", allowed_special=self._allowed, disallowed_special=self._disallowed)
         self._encoding = EncodingValue(encoding)
