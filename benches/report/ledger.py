@@ -37,6 +37,8 @@ def section(rows: Sequence[Row]) -> str:
 def lines(rows: Sequence[Row]) -> Iterator[str]:
     """Yields the lines: the sums, a table for each library and kind, and the differences."""
     yield sums(rows)
+    yield ""
+    yield f"Compared in all rows: {'; '.join(compared(rows, aspect) for aspect in NAMES)}."
     for (oracle, kind), group in groupby(sorted(rows, key=group_of), key=group_of):
         yield ""
         yield f"## {oracle}: {kind}"
@@ -61,20 +63,26 @@ def group_of(row: Row) -> tuple[str, str]:
 def sums(rows: Sequence[Row]) -> str:
     """Returns the line with the sums of all rows."""
     size, derived, seconds = (sum(row[key] for row in rows) for key in ("bytes", "bytes_derived", "seconds"))
-    ids = sum(row["token_ids"]["compared"] for row in rows)
     differing = sum(map(differences, rows))
     real = sum(row["file"] == "real" for row in rows)
     return (
         f"**{len(rows)} rows**, {real} of them real files: {size / 1e6:,.1f} MB of text, "
-        f"{derived / 1e6:,.1f} MB of it derived; {ids:,} token IDs; **{differing:,} differences**; "
-        f"{seconds / 60:,.0f} minutes of processor time. Runs: {', '.join(sorted(set(map(run, rows))))}."
+        f"{derived / 1e6:,.1f} MB of it derived; **{differing:,} differences**; "
+        f"{seconds / 60:,.0f} minutes of processor time. Runs: {', '.join(sorted(set(map(run, rows))))}. "
+        f"Versions of the encoders: {len({row['encoders'] for row in rows})}."
     )
 
 
+def compared(rows: Sequence[Row], aspect: str) -> str:
+    """Returns how much was compared in an aspect of all rows."""
+    total = sum(row[aspect]["compared"] for row in rows if row[aspect])
+    return f"{NAMES[aspect]} {total:,}"
+
+
 def run(row: Row) -> str:
-    """Returns when a row was compared, and with which commit of this library."""
+    """Returns with which commit of this library a row was compared, and when."""
     commit = row["commit"][:DIGITS] if row["commit"] else "unknown"
-    return f"{row['date'][:10]}, {commit}{' with changes' if row['dirty'] else ''}"
+    return f"{commit}{' with changes' if row['dirty'] else ''} ({row['date'][:10]})"
 
 
 def line(row: Row) -> str:

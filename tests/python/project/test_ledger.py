@@ -252,6 +252,7 @@ def test_a_row_on_the_page() -> None:
         "files": {"tokenizer.json": "0123456789abcdef"},
         "file": "stand-in",
         "oracle": "tokenizers 1.0",
+        "encoders": "00112233",
         "commit": "fedcba9876543210",
         "dirty": False,
         "date": "2026-01-02T03:04:05+00:00",
@@ -273,4 +274,8 @@ def test_a_row_on_the_page() -> None:
         "**5,000: 3 differ** | 1,234,567 |" in lines
     )
     assert any("**3 differences**" in line for line in lines)
+    assert lines[2] == (
+        "Compared in all rows: token IDs 1,234,567; offsets 0; decoded text 1,234,567; streams 5,000; "
+        "sessions 1,234,567."
+    )
     assert any(r"`'a\x7cb'`" in line for line in lines)
