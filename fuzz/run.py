@@ -18,6 +18,7 @@ import seeds
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+RESULTS = HERE / "results.jsonl"
 RUST = ["encode", "split", "pattern", "decode", "train", "special", "fit", "json", "batch"]
 RUST += ["normalize", "chain", "model", "pieces", "files", "stored", "sentences", "words", "scores"]
 RUST += ["session", "growth", "steps", "rows"]
@@ -166,12 +167,30 @@ def commit() -> str:
     return git("rev-parse", "--short=12", "HEAD").strip() + (" with changes" if changed else "")
 
 
+def summary() -> str:
+    """Returns the sums of all recorded runs."""
+    rows = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
+    used = sum(row.get("cpu_seconds", 0) for row in rows) / 3600
+    # Lines from before processor time was recorded.
+    older = sum(row["seconds"] for row in rows if "cpu_seconds" not in row) / 3600
+    targets = len({row["target"] for row in rows})
+    executions = sum(row["executions"] for row in rows)
+    return (
+        f"{used + older:.1f} hours in total: {used:.1f} of processor time, and {older:.1f} by the clock "
+        f"in older runs; {targets} targets, {executions:,} executions"
+    )
+
+
 def main() -> int:
-    """Runs the targets and returns the number with findings."""
+    """Runs the targets, or prints the sums of all runs; returns 1 if anything was found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10, help="processor time of all targets together")
+    parser.add_argument("--totals", action="store_true", help="only print the sums of all recorded runs")
     parser.add_argument("targets", nargs="*", help=f"of {', '.join(RUST + PYTHON)}; all if none is named")
     arguments = parser.parse_args()
+    if arguments.totals:
+        print(summary())
+        return 0
     targets = arguments.targets or RUST + PYTHON
     unknown = set(targets) - set(RUST) - set(PYTHON)
     if unknown:
@@ -191,7 +210,7 @@ def main() -> int:
             "seconds": round(time.monotonic() - start),
             **result,
         }
-        with (HERE / "results.jsonl").open("a", encoding="utf-8") as results:
+        with RESULTS.open("a", encoding="utf-8") as results:
             results.write(json.dumps(line) + "\n")
         spoiled += bool(result["findings"])
         print(
