@@ -1,16 +1,20 @@
 """Measures a part of all benchmarks again before a release, and prints what moved since it was recorded.
 
     python -m benches check --corpus DIR [--most 5]
+    python -m benches check --corpus DIR --record
 
-Only results that were recorded on the same kind of processor are compared. A figure is our own time, divided
-by how much slower the other libraries are than when they were recorded: shared machines differ by a factor of
+Only results that were recorded on the same kind of processor are compared: those of the pages, or those of
+the same parts that `--record` has written to `benches/results/check`. A figure is our own time, divided by
+how much slower the other libraries are than when they were recorded: shared machines differ by a factor of
 three from one hour to the next. A part takes one or two minutes, and all of them about five. The exit code
-is 1 if a figure is slower by more than `--most` percent, and 2 if nothing was recorded on such a processor.
+is 1 if a figure is slower by more than `--most` percent or token IDs differ, and 2 if nothing was recorded
+on such a processor.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +41,7 @@ class Part:
         arguments: The rest of its command line; ~ is a space inside of an argument.
         records: The name of its list of measurements.
         named: The fields that tell one measurement from another.
+        library: The field whose value begins with our name if a measurement is our own.
         times: The fields that are seconds, or others of which less is better.
         speeds: The fields of which more is better.
     """
@@ -46,6 +51,7 @@ class Part:
     arguments: str
     records: str
     named: tuple[str, ...]
+    library: str = "engine"
     times: tuple[str, ...] = ()
     speeds: tuple[str, ...] = ()
 
@@ -69,6 +75,15 @@ PARTS = (
         speeds=("cold", "warm"),
     ),
     Part("sessions.json", sessions.main, "--rounds 2", "figures", ("key",), times=("microseconds",)),
+    Part(
+        "training.json",
+        compare.main,
+        "training --jobs small --trainers rustbpe,tokenizers --rounds 1",
+        "figures",
+        ("job", "corpus", "contender", "pattern", "threads"),
+        library="contender",
+        times=("seconds",),
+    ),
 )
 
 
@@ -88,9 +103,9 @@ class Moved:
 def measurements(part: Part, result: Result, *, ours: bool) -> dict[tuple[Any, ...], Mapping[str, Any]]:
     """Returns our own measurements, or those of others, by what tells them apart."""
     return {
-        (*(each.get(name) for name in part.named), None if ours else each["engine"]): each
+        (*(each.get(name) for name in part.named), each.get(part.library)): each
         for each in result[part.records]
-        if (each.get("engine", OURS) == OURS) is ours
+        if each.get(part.library, OURS).startswith(OURS) is ours
     }
 
 
@@ -102,7 +117,7 @@ def moved(part: Part, recorded: Result, measured: Result, *, ours: bool = True) 
         for field in (*part.times, *part.speeds):
             if old.get(field) and new.get(field):
                 ratio = new[field] / old[field] if field in part.times else old[field] / new[field]
-                name = ", ".join(str(each) for each in key if each is not None)
+                name = ", ".join(dict.fromkeys(str(each) for each in key if each not in {None, OURS}))
                 yield Moved(f"{part.result.removesuffix('.json')}: {name}, {field}", ratio)
 
 
@@ -125,24 +140,47 @@ def relative(figures: Sequence[Moved], others: Sequence[Moved]) -> list[Moved]:
     return [Moved(each.name, each.ratio / machine) for each in figures]
 
 
+def kept(part: Part, processor: str) -> Path:
+    """Returns the file of `--record`."""
+    return RESULTS / "check" / re.sub(r"[^a-z0-9]+", "-", processor.lower()).strip("-") / part.result
+
+
+def recorded_on(processor: str, part: Part) -> Result | None:
+    """Returns the newest result that was recorded on such a processor, or `None`."""
+    paths = [path for path in (RESULTS / part.result, kept(part, processor)) if path.exists()]
+    results = [result for result in map(record.read, paths) if result["machine"]["cpu"] == processor]
+    return max(results, key=lambda result: str(result["date"]), default=None)
+
+
+def measure(part: Part, corpus: Path, output: Path) -> int:
+    """Measures a part, writes its result, and returns the exit code: not 0 where token IDs differ."""
+    given = [each.replace("~", " ") for each in part.arguments.split()]
+    return part.run([*given, "--corpus", str(corpus), "--output", str(output)])
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Measures and prints."""
+    """Measures and prints, or records."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--corpus", type=Path, metavar="DIR", required=True, help="as when it was recorded")
     parser.add_argument("--most", type=float, default=5, help="percent (default: %(default)s)")
+    parser.add_argument("--record", action="store_true", help="record the parts, for later comparisons")
     options = parser.parse_args(arguments)
     processor = record.machine()["cpu"]
+    if options.record:
+        return max(measure(part, options.corpus, kept(part, processor)) for part in PARTS)
     figures: list[Moved] = []
     others: list[Moved] = []
+    differ = False
     for part in PARTS:
-        recorded = record.read(RESULTS / part.result)
-        if recorded["machine"]["cpu"] != processor:
-            print(f"{part.result}: recorded on {recorded['machine']['cpu']}, not on {processor}")
+        recorded = recorded_on(processor, part)
+        if recorded is None:
+            print(f"{part.result}: not recorded on {processor}; --record does it")
             continue
         with tempfile.TemporaryDirectory() as folder:
             output = Path(folder) / part.result
-            given = [each.replace("~", " ") for each in part.arguments.split()]
-            part.run([*given, "--corpus", str(options.corpus), "--output", str(output)])
+            if measure(part, options.corpus, output) != 0:
+                print(f"{part.result}: results DIFFER from those of the other libraries")
+                differ = True
             measured = record.read(output)
         figures.extend(moved(part, recorded, measured))
         others.extend(moved(part, recorded, measured, ours=False))
@@ -150,7 +188,7 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     figures = relative(figures, others)
     print(report(figures, options.most))
-    return int(any(each.ratio > 1 + options.most / 100 for each in figures))
+    return int(differ or any(each.ratio > 1 + options.most / 100 for each in figures))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,12 +53,54 @@ def test_what_moved_is_listed_the_slowest_first() -> None:
     ]
 
 
-def test_results_of_another_processor_are_not_compared(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
+    """Measures a single part, whose cells and exit code a test changes."""
+    values: dict[str, Any] = {"cells": [{"text": "a", "median": 1.0}], "code": 0}
+
+    def run(arguments: Sequence[str]) -> int:
+        head = {"date": "2026", "machine": record.machine()}
+        record.write(Path(arguments[arguments.index("--output") + 1]), head, cells=values["cells"])
+        return int(values["code"])
+
+    monkeypatch.setattr(record, "machine", lambda: {"cpu": "A CPU, model 1"})
+    monkeypatch.setattr(check, "RESULTS", tmp_path)
+    monkeypatch.setattr(check, "PARTS", [replace(PART, run=run)])
+    return values
+
+
+def test_recorded_parts_are_compared_on_the_same_processor_only(
+    measured: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    arguments = ["--corpus", "."]
+    assert check.main(arguments) == 2
+    assert check.main([*arguments, "--record"]) == 0
+    assert [each.name for each in (check.RESULTS / "check").iterdir()] == ["a-cpu-model-1"]
+    assert check.main(arguments) == 0
+    measured["cells"] = [{"text": "a", "median": 1.5}]
+    assert check.main(arguments) == 1
+    assert "speeds: a, median: 1.50 times the recorded time" in capsys.readouterr().out
     monkeypatch.setattr(record, "machine", lambda: {"cpu": "another"})
-    assert check.main(["--corpus", "."]) == 2
-    assert "not on another" in capsys.readouterr().out
+    assert check.main(arguments) == 2
+    assert "not recorded on another" in capsys.readouterr().out
+
+
+def test_token_ids_that_differ_fail_the_check(
+    measured: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check.main(["--corpus", ".", "--record"]) == 0
+    measured["code"] = 1
+    assert check.main(["--corpus", "."]) == 1
+    assert "DIFFER" in capsys.readouterr().out
+    assert check.main(["--corpus", ".", "--record"]) == 1
+
+
+@pytest.mark.usefixtures("measured")
+def test_the_newest_result_is_compared() -> None:
+    assert check.main(["--corpus", ".", "--record"]) == 0
+    head = {"date": "2027", "machine": record.machine()}
+    record.write(check.RESULTS / PART.result, head, cells=[{"text": "a", "median": 0.5}])
+    assert check.main(["--corpus", "."]) == 1
 
 
 @pytest.mark.parametrize("part", check.PARTS, ids=lambda part: part.result)
