@@ -32,24 +32,26 @@ def test_figures_of_both_results_are_compared() -> None:
         {"text": "new"},
     )
     found = {each.name: each.ratio for each in check.moved(PART, recorded, measured)}
-    assert found == {"speeds: a, median": 1.5, "speeds: a, cold": 2.0}
+    assert found == {"a, median": 1.5, "a, cold": 2.0}
     others = [*check.moved(PART, recorded, measured, ours=False)]
-    assert others == [check.Moved("speeds: a, other, median", 2.0)]
+    assert others == [check.Moved("speeds", "a, other, median", 2.0)]
 
 
 def test_figures_are_relative_to_other_libraries() -> None:
-    figures = [check.Moved("a", 3.0), check.Moved("b", 2.0)]
-    others = [check.Moved("c", 1.0), check.Moved("d", 2.0), check.Moved("e", 4.0)]
-    assert check.relative(figures, others) == [check.Moved("a", 1.5), check.Moved("b", 1.0)]
+    figures = [check.Moved("x", "a", 3.0), check.Moved("x", "b", 2.0)]
+    others = [check.Moved("x", name, ratio) for name, ratio in [("c", 1.0), ("d", 2.0), ("e", 4.0)]]
+    assert check.relative(figures, others) == [check.Moved("x", "a", 1.5), check.Moved("x", "b", 1.0)]
     assert check.relative(figures, []) == figures
 
 
 def test_what_moved_is_listed_the_slowest_first() -> None:
-    figures = [check.Moved(name, ratio) for name, ratio in [("a", 1.04), ("b", 0.5), ("c", 1.3), ("d", 0.97)]]
+    ratios = [("x", "a", 1.04), ("x", "b", 0.5), ("y", "c", 1.3), ("x", "d", 0.97)]
+    figures = [check.Moved(*each) for each in ratios]
     assert check.report(figures, 5).splitlines() == [
-        "c: 1.30 times the recorded time",
-        "b: 0.50 times the recorded time",
-        "4 figures, 2 moved by more than 5 %; median 1.00",
+        "y: c: 1.30 times the recorded time",
+        "x: b: 0.50 times the recorded time",
+        "x: 3 figures, 1 moved by more than 5 %; median 0.97",
+        "y: 1 figures, 1 moved by more than 5 %; median 1.30",
     ]
 
 
