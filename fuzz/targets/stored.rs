@@ -8,6 +8,9 @@ use bytemill::vocabulary::Vocabulary;
 use crate::input::Input;
 use crate::models;
 
+/// Each part may double a file: 25 of them made one of gigabytes.
+const LONGEST_FILE: usize = 1 << 20;
+
 pub(crate) fn run(mut input: Input) {
     let vocabulary = models::small(&mut input);
     let with_pairs = input.byte() & 1 == 0;
@@ -29,7 +32,7 @@ pub(crate) fn run(mut input: Input) {
         place %= damaged.len().max(1);
         match part.len() % 4 {
             0 => damaged.truncate(place),
-            1 => damaged.extend_from_within(place..),
+            1 if damaged.len() < LONGEST_FILE => damaged.extend_from_within(place..),
             _ => damaged[place..]
                 .iter_mut()
                 .zip(part)
