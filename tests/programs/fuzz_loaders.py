@@ -217,7 +217,7 @@ def check_drops(encoding: bytemill.Encoding) -> None:
     if not pattern:
         # More than one pattern splits it: the target `files` compares such files with their definition.
         return
-    if regex.search(r"\{[0-9,]{20}", pattern):
+    if regex.search(r"\{[0-9]*,?[0-9]{20}", pattern):
         # fancy-regex takes braces around a number of more than 64 bits for text, and Python for a quantifier.
         return
     try:
